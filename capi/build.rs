@@ -1,8 +1,13 @@
-//! Linker settings of the shipped shared library: its soname, its exported names, and the thread-exit hook
+//! Linker settings of the shipped shared library: its soname, its exported names, its size, and the thread-exit hook
 //! that lets `dlclose` really unload it (see `src/support/unload.rs`).
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Folds functions of the same code into one: many of those that were generated are alike.
+const FOLD: &str = "-Wl,--icf=all";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -22,4 +27,25 @@ fn main() {
     for argument in arguments {
         println!("cargo:rustc-cdylib-link-arg={argument}");
     }
+    if links_with(FOLD) {
+        println!("cargo:rustc-cdylib-link-arg={FOLD}");
+    }
+}
+
+/// Does the linker of this build take `argument`? LLD, which rustc brings along for x86-64, folds; GNU ld cannot.
+fn links_with(argument: &str) -> bool {
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let folder = PathBuf::from(variable("OUT_DIR"));
+    let source = folder.join("empty.rs");
+    if fs::write(&source, "").is_err() {
+        return false;
+    }
+    let mut rustc = Command::new(variable("RUSTC"));
+    rustc.args(["--crate-type=cdylib", "--crate-name=empty", "--target", &variable("TARGET"), "-o"]);
+    rustc.arg(folder.join("libempty.so")).arg(source).arg(format!("-Clink-arg={argument}"));
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        rustc.arg(format!("-Clinker={linker}"));
+    }
+    rustc.args(variable("CARGO_ENCODED_RUSTFLAGS").split('\u{1f}').filter(|flag| !flag.is_empty()));
+    rustc.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn rlt_tensor_gelu(
     approximate: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gelu", || {
+    guard("rlt_tensor_gelu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn rlt_tensor_gelu(
 /// `gelu_(Tensor(a!) self, *, str approximate="none") -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_gelu_(self_: *const rlt_tensor, approximate: *const c_char) -> i32 {
-    guard("rlt_tensor_gelu_", || {
+    guard("rlt_tensor_gelu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn rlt_tensor_gelu_out(
     approximate: *const c_char,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gelu_out", || {
+    guard("rlt_tensor_gelu_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn rlt_tensor_gelu_backward(
     approximate: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gelu_backward", || {
+    guard("rlt_tensor_gelu_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn rlt_tensor_gelu_backward_grad_input(
     approximate: *const c_char,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gelu_backward_grad_input", || {
+    guard("rlt_tensor_gelu_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn rlt_tensor_gelu_backward_grad_input(
 /// `silu(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_silu(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_silu", || {
+    guard("rlt_tensor_silu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn rlt_tensor_silu(self_: *const rlt_tensor, out0: *mut *m
 /// `silu_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_silu_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_silu_", || {
+    guard("rlt_tensor_silu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn rlt_tensor_silu_(self_: *const rlt_tensor) -> i32 {
 /// `silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_silu_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_silu_out", || {
+    guard("rlt_tensor_silu_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn rlt_tensor_silu_backward(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_silu_backward", || {
+    guard("rlt_tensor_silu_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn rlt_tensor_silu_backward_grad_input(
     self_: *const rlt_tensor,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_silu_backward_grad_input", || {
+    guard("rlt_tensor_silu_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn rlt_tensor_silu_backward_grad_input(
 /// `mish(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mish(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_mish", || {
+    guard("rlt_tensor_mish", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn rlt_tensor_mish(self_: *const rlt_tensor, out0: *mut *m
 /// `mish_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mish_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_mish_", || {
+    guard("rlt_tensor_mish_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn rlt_tensor_mish_(self_: *const rlt_tensor) -> i32 {
 /// `mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mish_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_mish_out", || {
+    guard("rlt_tensor_mish_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn rlt_tensor_mish_backward(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mish_backward", || {
+    guard("rlt_tensor_mish_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -354,7 +354,7 @@ pub unsafe extern "C" fn rlt_tensor_elu(
     input_scale: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_elu", || {
+    guard("rlt_tensor_elu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn rlt_tensor_elu_(
     scale: *const rlt_scalar,
     input_scale: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_elu_", || {
+    guard("rlt_tensor_elu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn rlt_tensor_elu_out(
     input_scale: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_elu_out", || {
+    guard("rlt_tensor_elu_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn rlt_tensor_elu_backward(
     self_or_result: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_elu_backward", || {
+    guard("rlt_tensor_elu_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -488,7 +488,7 @@ pub unsafe extern "C" fn rlt_tensor_elu_backward_grad_input(
     self_or_result: *const rlt_tensor,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_elu_backward_grad_input", || {
+    guard("rlt_tensor_elu_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -520,7 +520,7 @@ pub unsafe extern "C" fn rlt_tensor_elu_backward_grad_input(
 /// `selu(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_selu(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_selu", || {
+    guard("rlt_tensor_selu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -541,7 +541,7 @@ pub unsafe extern "C" fn rlt_tensor_selu(self_: *const rlt_tensor, out0: *mut *m
 /// `selu_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_selu_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_selu_", || {
+    guard("rlt_tensor_selu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -564,7 +564,7 @@ pub unsafe extern "C" fn rlt_tensor_celu(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_celu", || {
+    guard("rlt_tensor_celu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -586,7 +586,7 @@ pub unsafe extern "C" fn rlt_tensor_celu(
 /// `celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_celu_(self_: *const rlt_tensor, alpha: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_celu_", || {
+    guard("rlt_tensor_celu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -610,7 +610,7 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu(
     negative_slope: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_leaky_relu", || {
+    guard("rlt_tensor_leaky_relu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -632,7 +632,7 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu(
 /// `leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_leaky_relu_(self_: *const rlt_tensor, negative_slope: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_leaky_relu_", || {
+    guard("rlt_tensor_leaky_relu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -657,7 +657,7 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu_out(
     negative_slope: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_leaky_relu_out", || {
+    guard("rlt_tensor_leaky_relu_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -686,7 +686,7 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu_backward(
     self_is_result: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_leaky_relu_backward", || {
+    guard("rlt_tensor_leaky_relu_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -717,7 +717,7 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu_backward_grad_input(
     self_is_result: i32,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_leaky_relu_backward_grad_input", || {
+    guard("rlt_tensor_leaky_relu_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -750,7 +750,7 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh(
     max_val: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardtanh", || {
+    guard("rlt_tensor_hardtanh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -777,7 +777,7 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_(
     min_val: *const rlt_scalar,
     max_val: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_hardtanh_", || {
+    guard("rlt_tensor_hardtanh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -804,7 +804,7 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_out(
     max_val: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardtanh_out", || {
+    guard("rlt_tensor_hardtanh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -833,7 +833,7 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_backward(
     max_val: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardtanh_backward", || {
+    guard("rlt_tensor_hardtanh_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -865,7 +865,7 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_backward_grad_input(
     max_val: *const rlt_scalar,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardtanh_backward_grad_input", || {
+    guard("rlt_tensor_hardtanh_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -888,7 +888,7 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_backward_grad_input(
 /// `relu6(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_relu6(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_relu6", || {
+    guard("rlt_tensor_relu6", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -909,7 +909,7 @@ pub unsafe extern "C" fn rlt_tensor_relu6(self_: *const rlt_tensor, out0: *mut *
 /// `relu6_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_relu6_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_relu6_", || {
+    guard("rlt_tensor_relu6_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -928,7 +928,7 @@ pub unsafe extern "C" fn rlt_tensor_relu6_(self_: *const rlt_tensor) -> i32 {
 /// `hardsigmoid(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hardsigmoid(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_hardsigmoid", || {
+    guard("rlt_tensor_hardsigmoid", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -949,7 +949,7 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid(self_: *const rlt_tensor, out0: 
 /// `hardsigmoid_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hardsigmoid_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_hardsigmoid_", || {
+    guard("rlt_tensor_hardsigmoid_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -969,7 +969,7 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid_(self_: *const rlt_tensor) -> i3
 /// `hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hardsigmoid_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_hardsigmoid_out", || {
+    guard("rlt_tensor_hardsigmoid_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -994,7 +994,7 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid_backward(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardsigmoid_backward", || {
+    guard("rlt_tensor_hardsigmoid_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1022,7 +1022,7 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid_backward_grad_input(
     self_: *const rlt_tensor,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardsigmoid_backward_grad_input", || {
+    guard("rlt_tensor_hardsigmoid_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1043,7 +1043,7 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid_backward_grad_input(
 /// `hardswish(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hardswish(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_hardswish", || {
+    guard("rlt_tensor_hardswish", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1064,7 +1064,7 @@ pub unsafe extern "C" fn rlt_tensor_hardswish(self_: *const rlt_tensor, out0: *m
 /// `hardswish_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hardswish_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_hardswish_", || {
+    guard("rlt_tensor_hardswish_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1084,7 +1084,7 @@ pub unsafe extern "C" fn rlt_tensor_hardswish_(self_: *const rlt_tensor) -> i32 
 /// `hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hardswish_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_hardswish_out", || {
+    guard("rlt_tensor_hardswish_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1109,7 +1109,7 @@ pub unsafe extern "C" fn rlt_tensor_hardswish_backward(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardswish_backward", || {
+    guard("rlt_tensor_hardswish_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1135,7 +1135,7 @@ pub unsafe extern "C" fn rlt_tensor_softplus(
     threshold: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softplus", || {
+    guard("rlt_tensor_softplus", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1163,7 +1163,7 @@ pub unsafe extern "C" fn rlt_tensor_softplus_out(
     threshold: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softplus_out", || {
+    guard("rlt_tensor_softplus_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1192,7 +1192,7 @@ pub unsafe extern "C" fn rlt_tensor_softplus_backward(
     threshold: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softplus_backward", || {
+    guard("rlt_tensor_softplus_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1224,7 +1224,7 @@ pub unsafe extern "C" fn rlt_tensor_softplus_backward_grad_input(
     threshold: *const rlt_scalar,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softplus_backward_grad_input", || {
+    guard("rlt_tensor_softplus_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1247,7 +1247,7 @@ pub unsafe extern "C" fn rlt_tensor_softplus_backward_grad_input(
 /// `log_sigmoid(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log_sigmoid(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_log_sigmoid", || {
+    guard("rlt_tensor_log_sigmoid", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1268,7 +1268,7 @@ pub unsafe extern "C" fn rlt_tensor_log_sigmoid(self_: *const rlt_tensor, out0: 
 /// `log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log_sigmoid_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log_sigmoid_out", || {
+    guard("rlt_tensor_log_sigmoid_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1292,7 +1292,7 @@ pub unsafe extern "C" fn rlt_tensor_softshrink(
     lambd: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softshrink", || {
+    guard("rlt_tensor_softshrink", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1318,7 +1318,7 @@ pub unsafe extern "C" fn rlt_tensor_softshrink_out(
     lambd: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softshrink_out", || {
+    guard("rlt_tensor_softshrink_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1345,7 +1345,7 @@ pub unsafe extern "C" fn rlt_tensor_softshrink_backward(
     lambd: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softshrink_backward", || {
+    guard("rlt_tensor_softshrink_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1375,7 +1375,7 @@ pub unsafe extern "C" fn rlt_tensor_softshrink_backward_grad_input(
     lambd: *const rlt_scalar,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softshrink_backward_grad_input", || {
+    guard("rlt_tensor_softshrink_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1401,7 +1401,7 @@ pub unsafe extern "C" fn rlt_tensor_hardshrink(
     lambd: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardshrink", || {
+    guard("rlt_tensor_hardshrink", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1427,7 +1427,7 @@ pub unsafe extern "C" fn rlt_tensor_hardshrink_out(
     lambd: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardshrink_out", || {
+    guard("rlt_tensor_hardshrink_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1454,7 +1454,7 @@ pub unsafe extern "C" fn rlt_tensor_hardshrink_backward(
     lambd: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardshrink_backward", || {
+    guard("rlt_tensor_hardshrink_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_out = arg::tensor(grad_out, "grad_out")?;
@@ -1484,7 +1484,7 @@ pub unsafe extern "C" fn rlt_tensor_hardshrink_backward_grad_input(
     lambd: *const rlt_scalar,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hardshrink_backward_grad_input", || {
+    guard("rlt_tensor_hardshrink_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_out = arg::tensor(grad_out, "grad_out")?;
@@ -1511,7 +1511,7 @@ pub unsafe extern "C" fn rlt_tensor_threshold(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_threshold", || {
+    guard("rlt_tensor_threshold", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1538,7 +1538,7 @@ pub unsafe extern "C" fn rlt_tensor_threshold_(
     threshold: *const rlt_scalar,
     value: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_threshold_", || {
+    guard("rlt_tensor_threshold_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1565,7 +1565,7 @@ pub unsafe extern "C" fn rlt_tensor_threshold_out(
     value: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_threshold_out", || {
+    guard("rlt_tensor_threshold_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1591,7 +1591,7 @@ pub unsafe extern "C" fn rlt_tensor_prelu(
     weight: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_prelu", || {
+    guard("rlt_tensor_prelu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1616,7 +1616,7 @@ pub unsafe extern "C" fn rlt_tensor__prelu_kernel(
     weight: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__prelu_kernel", || {
+    guard("rlt_tensor__prelu_kernel", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1637,7 +1637,7 @@ pub unsafe extern "C" fn rlt_tensor__prelu_kernel(
 /// `glu(Tensor self, int dim=-1) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_glu(self_: *const rlt_tensor, dim: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_glu", || {
+    guard("rlt_tensor_glu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1658,7 +1658,7 @@ pub unsafe extern "C" fn rlt_tensor_glu(self_: *const rlt_tensor, dim: i64, out0
 /// `glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_glu_out(self_: *const rlt_tensor, dim: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_glu_out", || {
+    guard("rlt_tensor_glu_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1684,7 +1684,7 @@ pub unsafe extern "C" fn rlt_tensor_glu_backward(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_glu_backward", || {
+    guard("rlt_tensor_glu_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1710,7 +1710,7 @@ pub unsafe extern "C" fn rlt_tensor_logit(
     eps: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logit", || {
+    guard("rlt_tensor_logit", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1733,7 +1733,7 @@ pub unsafe extern "C" fn rlt_tensor_logit(
 /// `logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logit_(self_: *const rlt_tensor, eps: *const f64) -> i32 {
-    guard("rlt_tensor_logit_", || {
+    guard("rlt_tensor_logit_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1759,7 +1759,7 @@ pub unsafe extern "C" fn rlt_tensor_logit_out(
     eps: *const f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logit_out", || {
+    guard("rlt_tensor_logit_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1788,7 +1788,7 @@ pub unsafe extern "C" fn rlt_tensor_rrelu(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rrelu", || {
+    guard("rlt_tensor_rrelu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1820,7 +1820,7 @@ pub unsafe extern "C" fn rlt_tensor_rrelu_with_noise(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rrelu_with_noise", || {
+    guard("rlt_tensor_rrelu_with_noise", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1851,7 +1851,7 @@ pub unsafe extern "C" fn rlt_tensor__rrelu(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__rrelu", || {
+    guard("rlt_tensor__rrelu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

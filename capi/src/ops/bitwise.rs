@@ -15,7 +15,7 @@ use rushlight_tensor::ops;
 /// `bitwise_not(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_not(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_bitwise_not", || {
+    guard("rlt_tensor_bitwise_not", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_not(self_: *const rlt_tensor, out0: 
 /// `bitwise_not_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_not_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_bitwise_not_", || {
+    guard("rlt_tensor_bitwise_not_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_not_(self_: *const rlt_tensor) -> i3
 /// `bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_not_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_bitwise_not_out", || {
+    guard("rlt_tensor_bitwise_not_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_and_Tensor", || {
+    guard("rlt_tensor_bitwise_and_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Tensor(
 /// `bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_and_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_bitwise_and_Tensor_", || {
+    guard("rlt_tensor_bitwise_and_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_and_Tensor_out", || {
+    guard("rlt_tensor_bitwise_and_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_and_Scalar", || {
+    guard("rlt_tensor_bitwise_and_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Scalar(
 /// `bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_and_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_bitwise_and_Scalar_", || {
+    guard("rlt_tensor_bitwise_and_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_and_Scalar_out", || {
+    guard("rlt_tensor_bitwise_and_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Scalar_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_and_Scalar_Tensor", || {
+    guard("rlt_tensor_bitwise_and_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_or_Tensor", || {
+    guard("rlt_tensor_bitwise_or_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Tensor(
 /// `bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_or_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_bitwise_or_Tensor_", || {
+    guard("rlt_tensor_bitwise_or_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_or_Tensor_out", || {
+    guard("rlt_tensor_bitwise_or_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_or_Scalar", || {
+    guard("rlt_tensor_bitwise_or_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Scalar(
 /// `bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_or_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_bitwise_or_Scalar_", || {
+    guard("rlt_tensor_bitwise_or_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -374,7 +374,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_or_Scalar_out", || {
+    guard("rlt_tensor_bitwise_or_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -399,7 +399,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Scalar_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_or_Scalar_Tensor", || {
+    guard("rlt_tensor_bitwise_or_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -425,7 +425,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Tensor", || {
+    guard("rlt_tensor_bitwise_xor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -448,7 +448,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Tensor(
 /// `bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Tensor_", || {
+    guard("rlt_tensor_bitwise_xor_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -474,7 +474,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Tensor_out", || {
+    guard("rlt_tensor_bitwise_xor_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -499,7 +499,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Scalar", || {
+    guard("rlt_tensor_bitwise_xor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -521,7 +521,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Scalar(
 /// `bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Scalar_", || {
+    guard("rlt_tensor_bitwise_xor_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -546,7 +546,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Scalar_out", || {
+    guard("rlt_tensor_bitwise_xor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -571,7 +571,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Scalar_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_xor_Scalar_Tensor", || {
+    guard("rlt_tensor_bitwise_xor_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -597,7 +597,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Tensor", || {
+    guard("rlt_tensor_bitwise_left_shift_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -623,7 +623,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Tensor_(
     self_: *const rlt_tensor,
     other: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Tensor_", || {
+    guard("rlt_tensor_bitwise_left_shift_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -649,7 +649,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Tensor_out", || {
+    guard("rlt_tensor_bitwise_left_shift_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -674,7 +674,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Tensor_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Tensor_Scalar", || {
+    guard("rlt_tensor_bitwise_left_shift_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -699,7 +699,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Tensor_Scalar_(
     self_: *const rlt_tensor,
     other: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Tensor_Scalar_", || {
+    guard("rlt_tensor_bitwise_left_shift_Tensor_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -724,7 +724,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Tensor_Scalar_out", || {
+    guard("rlt_tensor_bitwise_left_shift_Tensor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -749,7 +749,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Scalar_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_left_shift_Scalar_Tensor", || {
+    guard("rlt_tensor_bitwise_left_shift_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -775,7 +775,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Tensor", || {
+    guard("rlt_tensor_bitwise_right_shift_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -801,7 +801,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Tensor_(
     self_: *const rlt_tensor,
     other: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Tensor_", || {
+    guard("rlt_tensor_bitwise_right_shift_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -827,7 +827,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Tensor_out", || {
+    guard("rlt_tensor_bitwise_right_shift_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -852,7 +852,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Tensor_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Tensor_Scalar", || {
+    guard("rlt_tensor_bitwise_right_shift_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -877,7 +877,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Tensor_Scalar_(
     self_: *const rlt_tensor,
     other: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Tensor_Scalar_", || {
+    guard("rlt_tensor_bitwise_right_shift_Tensor_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -902,7 +902,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Tensor_Scalar_out", || {
+    guard("rlt_tensor_bitwise_right_shift_Tensor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -927,7 +927,7 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_right_shift_Scalar_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bitwise_right_shift_Scalar_Tensor", || {
+    guard("rlt_tensor_bitwise_right_shift_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn rlt_tensor_eq_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_eq_Tensor", || {
+    guard("rlt_tensor_eq_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn rlt_tensor_eq_Tensor(
 /// `eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_eq_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_eq_Tensor_", || {
+    guard("rlt_tensor_eq_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn rlt_tensor_eq_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_eq_Tensor_out", || {
+    guard("rlt_tensor_eq_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn rlt_tensor_eq_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_eq_Scalar", || {
+    guard("rlt_tensor_eq_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn rlt_tensor_eq_Scalar(
 /// `eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_eq_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_eq_Scalar_", || {
+    guard("rlt_tensor_eq_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn rlt_tensor_eq_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_eq_Scalar_out", || {
+    guard("rlt_tensor_eq_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn rlt_tensor_ne_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ne_Tensor", || {
+    guard("rlt_tensor_ne_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn rlt_tensor_ne_Tensor(
 /// `ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ne_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_ne_Tensor_", || {
+    guard("rlt_tensor_ne_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn rlt_tensor_ne_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ne_Tensor_out", || {
+    guard("rlt_tensor_ne_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn rlt_tensor_ne_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ne_Scalar", || {
+    guard("rlt_tensor_ne_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn rlt_tensor_ne_Scalar(
 /// `ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ne_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_ne_Scalar_", || {
+    guard("rlt_tensor_ne_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn rlt_tensor_ne_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ne_Scalar_out", || {
+    guard("rlt_tensor_ne_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn rlt_tensor_lt_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lt_Tensor", || {
+    guard("rlt_tensor_lt_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn rlt_tensor_lt_Tensor(
 /// `lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lt_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_lt_Tensor_", || {
+    guard("rlt_tensor_lt_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn rlt_tensor_lt_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lt_Tensor_out", || {
+    guard("rlt_tensor_lt_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -388,7 +388,7 @@ pub unsafe extern "C" fn rlt_tensor_lt_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lt_Scalar", || {
+    guard("rlt_tensor_lt_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -410,7 +410,7 @@ pub unsafe extern "C" fn rlt_tensor_lt_Scalar(
 /// `lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lt_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_lt_Scalar_", || {
+    guard("rlt_tensor_lt_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn rlt_tensor_lt_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lt_Scalar_out", || {
+    guard("rlt_tensor_lt_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -461,7 +461,7 @@ pub unsafe extern "C" fn rlt_tensor_le_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_le_Tensor", || {
+    guard("rlt_tensor_le_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -484,7 +484,7 @@ pub unsafe extern "C" fn rlt_tensor_le_Tensor(
 /// `le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_le_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_le_Tensor_", || {
+    guard("rlt_tensor_le_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -510,7 +510,7 @@ pub unsafe extern "C" fn rlt_tensor_le_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_le_Tensor_out", || {
+    guard("rlt_tensor_le_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -535,7 +535,7 @@ pub unsafe extern "C" fn rlt_tensor_le_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_le_Scalar", || {
+    guard("rlt_tensor_le_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -557,7 +557,7 @@ pub unsafe extern "C" fn rlt_tensor_le_Scalar(
 /// `le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_le_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_le_Scalar_", || {
+    guard("rlt_tensor_le_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -582,7 +582,7 @@ pub unsafe extern "C" fn rlt_tensor_le_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_le_Scalar_out", || {
+    guard("rlt_tensor_le_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -608,7 +608,7 @@ pub unsafe extern "C" fn rlt_tensor_gt_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gt_Tensor", || {
+    guard("rlt_tensor_gt_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -631,7 +631,7 @@ pub unsafe extern "C" fn rlt_tensor_gt_Tensor(
 /// `gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_gt_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_gt_Tensor_", || {
+    guard("rlt_tensor_gt_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -657,7 +657,7 @@ pub unsafe extern "C" fn rlt_tensor_gt_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gt_Tensor_out", || {
+    guard("rlt_tensor_gt_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -682,7 +682,7 @@ pub unsafe extern "C" fn rlt_tensor_gt_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gt_Scalar", || {
+    guard("rlt_tensor_gt_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -704,7 +704,7 @@ pub unsafe extern "C" fn rlt_tensor_gt_Scalar(
 /// `gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_gt_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_gt_Scalar_", || {
+    guard("rlt_tensor_gt_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -729,7 +729,7 @@ pub unsafe extern "C" fn rlt_tensor_gt_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gt_Scalar_out", || {
+    guard("rlt_tensor_gt_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -755,7 +755,7 @@ pub unsafe extern "C" fn rlt_tensor_ge_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ge_Tensor", || {
+    guard("rlt_tensor_ge_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -778,7 +778,7 @@ pub unsafe extern "C" fn rlt_tensor_ge_Tensor(
 /// `ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ge_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_ge_Tensor_", || {
+    guard("rlt_tensor_ge_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -804,7 +804,7 @@ pub unsafe extern "C" fn rlt_tensor_ge_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ge_Tensor_out", || {
+    guard("rlt_tensor_ge_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -829,7 +829,7 @@ pub unsafe extern "C" fn rlt_tensor_ge_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ge_Scalar", || {
+    guard("rlt_tensor_ge_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -851,7 +851,7 @@ pub unsafe extern "C" fn rlt_tensor_ge_Scalar(
 /// `ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ge_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_ge_Scalar_", || {
+    guard("rlt_tensor_ge_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -876,7 +876,7 @@ pub unsafe extern "C" fn rlt_tensor_ge_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ge_Scalar_out", || {
+    guard("rlt_tensor_ge_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -902,7 +902,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_and(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logical_and", || {
+    guard("rlt_tensor_logical_and", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -925,7 +925,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_and(
 /// `logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logical_and_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_logical_and_", || {
+    guard("rlt_tensor_logical_and_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -951,7 +951,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_and_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logical_and_out", || {
+    guard("rlt_tensor_logical_and_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -977,7 +977,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_or(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logical_or", || {
+    guard("rlt_tensor_logical_or", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1000,7 +1000,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_or(
 /// `logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logical_or_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_logical_or_", || {
+    guard("rlt_tensor_logical_or_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1026,7 +1026,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_or_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logical_or_out", || {
+    guard("rlt_tensor_logical_or_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1047,7 +1047,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_or_out(
 /// `logical_not(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logical_not(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_logical_not", || {
+    guard("rlt_tensor_logical_not", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1068,7 +1068,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_not(self_: *const rlt_tensor, out0: 
 /// `logical_not_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logical_not_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_logical_not_", || {
+    guard("rlt_tensor_logical_not_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1088,7 +1088,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_not_(self_: *const rlt_tensor) -> i3
 /// `logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logical_not_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_logical_not_out", || {
+    guard("rlt_tensor_logical_not_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1108,7 +1108,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_not_out(self_: *const rlt_tensor, ou
 /// `isnan(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isnan(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_isnan", || {
+    guard("rlt_tensor_isnan", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1128,7 +1128,7 @@ pub unsafe extern "C" fn rlt_tensor_isnan(self_: *const rlt_tensor, out0: *mut *
 /// `isinf(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isinf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_isinf", || {
+    guard("rlt_tensor_isinf", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1148,7 +1148,7 @@ pub unsafe extern "C" fn rlt_tensor_isinf(self_: *const rlt_tensor, out0: *mut *
 /// `isfinite(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isfinite(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_isfinite", || {
+    guard("rlt_tensor_isfinite", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1168,7 +1168,7 @@ pub unsafe extern "C" fn rlt_tensor_isfinite(self_: *const rlt_tensor, out0: *mu
 /// `isposinf(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isposinf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_isposinf", || {
+    guard("rlt_tensor_isposinf", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1189,7 +1189,7 @@ pub unsafe extern "C" fn rlt_tensor_isposinf(self_: *const rlt_tensor, out0: *mu
 /// `isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isposinf_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_isposinf_out", || {
+    guard("rlt_tensor_isposinf_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1209,7 +1209,7 @@ pub unsafe extern "C" fn rlt_tensor_isposinf_out(self_: *const rlt_tensor, out: 
 /// `isneginf(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isneginf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_isneginf", || {
+    guard("rlt_tensor_isneginf", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1230,7 +1230,7 @@ pub unsafe extern "C" fn rlt_tensor_isneginf(self_: *const rlt_tensor, out0: *mu
 /// `isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isneginf_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_isneginf_out", || {
+    guard("rlt_tensor_isneginf_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1250,7 +1250,7 @@ pub unsafe extern "C" fn rlt_tensor_isneginf_out(self_: *const rlt_tensor, out: 
 /// `signbit(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_signbit(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_signbit", || {
+    guard("rlt_tensor_signbit", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1271,7 +1271,7 @@ pub unsafe extern "C" fn rlt_tensor_signbit(self_: *const rlt_tensor, out0: *mut
 /// `signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_signbit_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_signbit_out", || {
+    guard("rlt_tensor_signbit_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1295,7 +1295,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_xor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logical_xor", || {
+    guard("rlt_tensor_logical_xor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1317,7 +1317,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_xor(
 /// `logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_logical_xor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_logical_xor_", || {
+    guard("rlt_tensor_logical_xor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1342,7 +1342,7 @@ pub unsafe extern "C" fn rlt_tensor_logical_xor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logical_xor_out", || {
+    guard("rlt_tensor_logical_xor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn rlt_tensor_conv1d(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv1d", || {
+    guard("rlt_tensor_conv1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn rlt_tensor_conv1d_padding(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv1d_padding", || {
+    guard("rlt_tensor_conv1d_padding", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn rlt_tensor_conv2d(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv2d", || {
+    guard("rlt_tensor_conv2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn rlt_tensor_conv2d_padding(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv2d_padding", || {
+    guard("rlt_tensor_conv2d_padding", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn rlt_tensor_conv3d(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv3d", || {
+    guard("rlt_tensor_conv3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn rlt_tensor_conv3d_padding(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv3d_padding", || {
+    guard("rlt_tensor_conv3d_padding", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn rlt_tensor_conv_transpose1d(
     dilation_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv_transpose1d", || {
+    guard("rlt_tensor_conv_transpose1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -336,7 +336,7 @@ pub unsafe extern "C" fn rlt_tensor_conv_transpose2d_input(
     dilation_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv_transpose2d_input", || {
+    guard("rlt_tensor_conv_transpose2d_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -390,7 +390,7 @@ pub unsafe extern "C" fn rlt_tensor_conv_transpose3d_input(
     dilation_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_conv_transpose3d_input", || {
+    guard("rlt_tensor_conv_transpose3d_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -446,7 +446,7 @@ pub unsafe extern "C" fn rlt_tensor_convolution(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_convolution", || {
+    guard("rlt_tensor_convolution", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -496,7 +496,7 @@ pub unsafe extern "C" fn rlt_tensor__convolution_weight(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__convolution_weight", || {
+    guard("rlt_tensor__convolution_weight", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -546,7 +546,7 @@ pub unsafe extern "C" fn rlt_tensor_convolution_backward(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_convolution_backward", || {
+    guard("rlt_tensor_convolution_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;

@@ -16,7 +16,7 @@ use rushlight_tensor::ops;
 /// `copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_copy_(self_: *const rlt_tensor, src: *const rlt_tensor, non_blocking: i32) -> i32 {
-    guard("rlt_tensor_copy_", || {
+    guard("rlt_tensor_copy_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn rlt_tensor_clone(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clone", || {
+    guard("rlt_tensor_clone", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn rlt_tensor_contiguous(
     memory_format: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_contiguous", || {
+    guard("rlt_tensor_contiguous", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn rlt_tensor__to_copy(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__to_copy", || {
+    guard("rlt_tensor__to_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn rlt_tensor_to_dtype(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_to_dtype", || {
+    guard("rlt_tensor_to_dtype", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn rlt_tensor_to_device(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_to_device", || {
+    guard("rlt_tensor_to_device", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn rlt_tensor_to_other(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_to_other", || {
+    guard("rlt_tensor_to_other", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn rlt_tensor_to_dtype_layout(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_to_dtype_layout", || {
+    guard("rlt_tensor_to_dtype_layout", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn rlt_tensor_empty_memory_format(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_empty_memory_format", || {
+    guard("rlt_tensor_empty_memory_format", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn rlt_tensor_empty_out(
     memory_format: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_empty_out", || {
+    guard("rlt_tensor_empty_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn rlt_tensor_empty_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_empty_like", || {
+    guard("rlt_tensor_empty_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn rlt_tensor_empty_strided(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_empty_strided", || {
+    guard("rlt_tensor_empty_strided", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn rlt_tensor_zeros(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_zeros", || {
+    guard("rlt_tensor_zeros", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn rlt_tensor_zeros(
 /// `zeros.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_zeros_out(size: *const i64, size_len: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_zeros_out", || {
+    guard("rlt_tensor_zeros_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn rlt_tensor_zeros_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_zeros_like", || {
+    guard("rlt_tensor_zeros_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn rlt_tensor_ones(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ones", || {
+    guard("rlt_tensor_ones", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn rlt_tensor_ones(
 /// `ones.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ones_out(size: *const i64, size_len: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_ones_out", || {
+    guard("rlt_tensor_ones_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn rlt_tensor_ones_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ones_like", || {
+    guard("rlt_tensor_ones_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn rlt_tensor_full(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_full", || {
+    guard("rlt_tensor_full", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn rlt_tensor_full_out(
     fill_value: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_full_out", || {
+    guard("rlt_tensor_full_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -344,7 +344,7 @@ pub unsafe extern "C" fn rlt_tensor_full_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_full_like", || {
+    guard("rlt_tensor_full_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn rlt_tensor_arange(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_arange", || {
+    guard("rlt_tensor_arange", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let end = arg::scalar(end, "end")?;
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn rlt_tensor_arange(
 /// `arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_arange_out(end: *const rlt_scalar, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_arange_out", || {
+    guard("rlt_tensor_arange_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let end = arg::scalar(end, "end")?;
@@ -420,7 +420,7 @@ pub unsafe extern "C" fn rlt_tensor_arange_start(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_arange_start", || {
+    guard("rlt_tensor_arange_start", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -449,7 +449,7 @@ pub unsafe extern "C" fn rlt_tensor_arange_start_step(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_arange_start_step", || {
+    guard("rlt_tensor_arange_start_step", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -478,7 +478,7 @@ pub unsafe extern "C" fn rlt_tensor_arange_start_out(
     step: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_arange_start_out", || {
+    guard("rlt_tensor_arange_start_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -504,7 +504,7 @@ pub unsafe extern "C" fn rlt_tensor_fill_Scalar(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fill_Scalar", || {
+    guard("rlt_tensor_fill_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -526,7 +526,7 @@ pub unsafe extern "C" fn rlt_tensor_fill_Scalar(
 /// `fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_fill_Scalar_(self_: *const rlt_tensor, value: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_fill_Scalar_", || {
+    guard("rlt_tensor_fill_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -546,7 +546,7 @@ pub unsafe extern "C" fn rlt_tensor_fill_Scalar_(self_: *const rlt_tensor, value
 /// `zero(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_zero(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_zero", || {
+    guard("rlt_tensor_zero", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -567,7 +567,7 @@ pub unsafe extern "C" fn rlt_tensor_zero(self_: *const rlt_tensor, out0: *mut *m
 /// `zero_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_zero_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_zero_", || {
+    guard("rlt_tensor_zero_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -590,7 +590,7 @@ pub unsafe extern "C" fn rlt_tensor_fill_Tensor(
     value: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fill_Tensor", || {
+    guard("rlt_tensor_fill_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -612,7 +612,7 @@ pub unsafe extern "C" fn rlt_tensor_fill_Tensor(
 /// `fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_fill_Tensor_(self_: *const rlt_tensor, value: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_fill_Tensor_", || {
+    guard("rlt_tensor_fill_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

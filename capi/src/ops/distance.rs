@@ -22,7 +22,7 @@ pub unsafe extern "C" fn rlt_tensor_cosine_similarity(
     eps: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cosine_similarity", || {
+    guard("rlt_tensor_cosine_similarity", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x1 = arg::tensor(x1, "x1")?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn rlt_tensor_pairwise_distance(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pairwise_distance", || {
+    guard("rlt_tensor_pairwise_distance", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x1 = arg::tensor(x1, "x1")?;
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn rlt_tensor_dist(
     p: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_dist", || {
+    guard("rlt_tensor_dist", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn rlt_tensor_renorm(
     maxnorm: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_renorm", || {
+    guard("rlt_tensor_renorm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn rlt_tensor_cdist(
     compute_mode: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cdist", || {
+    guard("rlt_tensor_cdist", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x1 = arg::tensor(x1, "x1")?;
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn rlt_tensor__cdist_forward(
     compute_mode: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__cdist_forward", || {
+    guard("rlt_tensor__cdist_forward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x1 = arg::tensor(x1, "x1")?;
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn rlt_tensor__cdist_backward(
     cdist: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__cdist_backward", || {
+    guard("rlt_tensor__cdist_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn rlt_tensor__cdist_backward(
 /// `pdist(Tensor self, float p=2) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_pdist(self_: *const rlt_tensor, p: f64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_pdist", || {
+    guard("rlt_tensor_pdist", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -15,7 +15,7 @@ use rushlight_tensor::ops;
 /// `exp2(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_exp2(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_exp2", || {
+    guard("rlt_tensor_exp2", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn rlt_tensor_exp2(self_: *const rlt_tensor, out0: *mut *m
 /// `exp2_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_exp2_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_exp2_", || {
+    guard("rlt_tensor_exp2_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn rlt_tensor_exp2_(self_: *const rlt_tensor) -> i32 {
 /// `exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_exp2_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_exp2_out", || {
+    guard("rlt_tensor_exp2_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn rlt_tensor_exp2_out(self_: *const rlt_tensor, out: *con
 /// `expm1(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_expm1(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_expm1", || {
+    guard("rlt_tensor_expm1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn rlt_tensor_expm1(self_: *const rlt_tensor, out0: *mut *
 /// `expm1_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_expm1_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_expm1_", || {
+    guard("rlt_tensor_expm1_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn rlt_tensor_expm1_(self_: *const rlt_tensor) -> i32 {
 /// `expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_expm1_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_expm1_out", || {
+    guard("rlt_tensor_expm1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rlt_tensor_expm1_out(self_: *const rlt_tensor, out: *co
 /// `log2(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log2(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_log2", || {
+    guard("rlt_tensor_log2", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn rlt_tensor_log2(self_: *const rlt_tensor, out0: *mut *m
 /// `log2_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log2_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log2_", || {
+    guard("rlt_tensor_log2_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn rlt_tensor_log2_(self_: *const rlt_tensor) -> i32 {
 /// `log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log2_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log2_out", || {
+    guard("rlt_tensor_log2_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn rlt_tensor_log2_out(self_: *const rlt_tensor, out: *con
 /// `log10(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log10(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_log10", || {
+    guard("rlt_tensor_log10", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn rlt_tensor_log10(self_: *const rlt_tensor, out0: *mut *
 /// `log10_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log10_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log10_", || {
+    guard("rlt_tensor_log10_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn rlt_tensor_log10_(self_: *const rlt_tensor) -> i32 {
 /// `log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log10_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log10_out", || {
+    guard("rlt_tensor_log10_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn rlt_tensor_log10_out(self_: *const rlt_tensor, out: *co
 /// `log1p(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log1p(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_log1p", || {
+    guard("rlt_tensor_log1p", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn rlt_tensor_log1p(self_: *const rlt_tensor, out0: *mut *
 /// `log1p_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log1p_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log1p_", || {
+    guard("rlt_tensor_log1p_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn rlt_tensor_log1p_(self_: *const rlt_tensor) -> i32 {
 /// `log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log1p_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log1p_out", || {
+    guard("rlt_tensor_log1p_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn rlt_tensor_log1p_out(self_: *const rlt_tensor, out: *co
 /// `rsqrt(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rsqrt(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_rsqrt", || {
+    guard("rlt_tensor_rsqrt", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn rlt_tensor_rsqrt(self_: *const rlt_tensor, out0: *mut *
 /// `rsqrt_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rsqrt_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_rsqrt_", || {
+    guard("rlt_tensor_rsqrt_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn rlt_tensor_rsqrt_(self_: *const rlt_tensor) -> i32 {
 /// `rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rsqrt_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_rsqrt_out", || {
+    guard("rlt_tensor_rsqrt_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -381,7 +381,7 @@ pub unsafe extern "C" fn rlt_tensor_rsqrt_out(self_: *const rlt_tensor, out: *co
 /// `square(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_square(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_square", || {
+    guard("rlt_tensor_square", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn rlt_tensor_square(self_: *const rlt_tensor, out0: *mut 
 /// `square_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_square_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_square_", || {
+    guard("rlt_tensor_square_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn rlt_tensor_square_(self_: *const rlt_tensor) -> i32 {
 /// `square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_square_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_square_out", || {
+    guard("rlt_tensor_square_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -442,7 +442,7 @@ pub unsafe extern "C" fn rlt_tensor_square_out(self_: *const rlt_tensor, out: *c
 /// `sin(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sin(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sin", || {
+    guard("rlt_tensor_sin", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn rlt_tensor_sin(self_: *const rlt_tensor, out0: *mut *mu
 /// `sin_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sin_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sin_", || {
+    guard("rlt_tensor_sin_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn rlt_tensor_sin_(self_: *const rlt_tensor) -> i32 {
 /// `sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sin_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sin_out", || {
+    guard("rlt_tensor_sin_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -503,7 +503,7 @@ pub unsafe extern "C" fn rlt_tensor_sin_out(self_: *const rlt_tensor, out: *cons
 /// `cos(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cos(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_cos", || {
+    guard("rlt_tensor_cos", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -524,7 +524,7 @@ pub unsafe extern "C" fn rlt_tensor_cos(self_: *const rlt_tensor, out0: *mut *mu
 /// `cos_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cos_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_cos_", || {
+    guard("rlt_tensor_cos_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -544,7 +544,7 @@ pub unsafe extern "C" fn rlt_tensor_cos_(self_: *const rlt_tensor) -> i32 {
 /// `cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cos_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_cos_out", || {
+    guard("rlt_tensor_cos_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -564,7 +564,7 @@ pub unsafe extern "C" fn rlt_tensor_cos_out(self_: *const rlt_tensor, out: *cons
 /// `tan(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tan(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_tan", || {
+    guard("rlt_tensor_tan", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -585,7 +585,7 @@ pub unsafe extern "C" fn rlt_tensor_tan(self_: *const rlt_tensor, out0: *mut *mu
 /// `tan_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tan_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_tan_", || {
+    guard("rlt_tensor_tan_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -605,7 +605,7 @@ pub unsafe extern "C" fn rlt_tensor_tan_(self_: *const rlt_tensor) -> i32 {
 /// `tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tan_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_tan_out", || {
+    guard("rlt_tensor_tan_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -625,7 +625,7 @@ pub unsafe extern "C" fn rlt_tensor_tan_out(self_: *const rlt_tensor, out: *cons
 /// `asin(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_asin(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_asin", || {
+    guard("rlt_tensor_asin", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -646,7 +646,7 @@ pub unsafe extern "C" fn rlt_tensor_asin(self_: *const rlt_tensor, out0: *mut *m
 /// `asin_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_asin_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_asin_", || {
+    guard("rlt_tensor_asin_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -666,7 +666,7 @@ pub unsafe extern "C" fn rlt_tensor_asin_(self_: *const rlt_tensor) -> i32 {
 /// `asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_asin_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_asin_out", || {
+    guard("rlt_tensor_asin_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -686,7 +686,7 @@ pub unsafe extern "C" fn rlt_tensor_asin_out(self_: *const rlt_tensor, out: *con
 /// `acos(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_acos(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_acos", || {
+    guard("rlt_tensor_acos", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -707,7 +707,7 @@ pub unsafe extern "C" fn rlt_tensor_acos(self_: *const rlt_tensor, out0: *mut *m
 /// `acos_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_acos_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_acos_", || {
+    guard("rlt_tensor_acos_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -727,7 +727,7 @@ pub unsafe extern "C" fn rlt_tensor_acos_(self_: *const rlt_tensor) -> i32 {
 /// `acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_acos_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_acos_out", || {
+    guard("rlt_tensor_acos_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -747,7 +747,7 @@ pub unsafe extern "C" fn rlt_tensor_acos_out(self_: *const rlt_tensor, out: *con
 /// `atan(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atan(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_atan", || {
+    guard("rlt_tensor_atan", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -768,7 +768,7 @@ pub unsafe extern "C" fn rlt_tensor_atan(self_: *const rlt_tensor, out0: *mut *m
 /// `atan_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atan_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_atan_", || {
+    guard("rlt_tensor_atan_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -788,7 +788,7 @@ pub unsafe extern "C" fn rlt_tensor_atan_(self_: *const rlt_tensor) -> i32 {
 /// `atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atan_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_atan_out", || {
+    guard("rlt_tensor_atan_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -808,7 +808,7 @@ pub unsafe extern "C" fn rlt_tensor_atan_out(self_: *const rlt_tensor, out: *con
 /// `sinh(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sinh(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sinh", || {
+    guard("rlt_tensor_sinh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -829,7 +829,7 @@ pub unsafe extern "C" fn rlt_tensor_sinh(self_: *const rlt_tensor, out0: *mut *m
 /// `sinh_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sinh_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sinh_", || {
+    guard("rlt_tensor_sinh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -849,7 +849,7 @@ pub unsafe extern "C" fn rlt_tensor_sinh_(self_: *const rlt_tensor) -> i32 {
 /// `sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sinh_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sinh_out", || {
+    guard("rlt_tensor_sinh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -869,7 +869,7 @@ pub unsafe extern "C" fn rlt_tensor_sinh_out(self_: *const rlt_tensor, out: *con
 /// `cosh(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cosh(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_cosh", || {
+    guard("rlt_tensor_cosh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -890,7 +890,7 @@ pub unsafe extern "C" fn rlt_tensor_cosh(self_: *const rlt_tensor, out0: *mut *m
 /// `cosh_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cosh_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_cosh_", || {
+    guard("rlt_tensor_cosh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -910,7 +910,7 @@ pub unsafe extern "C" fn rlt_tensor_cosh_(self_: *const rlt_tensor) -> i32 {
 /// `cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cosh_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_cosh_out", || {
+    guard("rlt_tensor_cosh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -930,7 +930,7 @@ pub unsafe extern "C" fn rlt_tensor_cosh_out(self_: *const rlt_tensor, out: *con
 /// `tanh(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tanh(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_tanh", || {
+    guard("rlt_tensor_tanh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -951,7 +951,7 @@ pub unsafe extern "C" fn rlt_tensor_tanh(self_: *const rlt_tensor, out0: *mut *m
 /// `tanh_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tanh_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_tanh_", || {
+    guard("rlt_tensor_tanh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -971,7 +971,7 @@ pub unsafe extern "C" fn rlt_tensor_tanh_(self_: *const rlt_tensor) -> i32 {
 /// `tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tanh_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_tanh_out", || {
+    guard("rlt_tensor_tanh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -991,7 +991,7 @@ pub unsafe extern "C" fn rlt_tensor_tanh_out(self_: *const rlt_tensor, out: *con
 /// `asinh(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_asinh(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_asinh", || {
+    guard("rlt_tensor_asinh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1012,7 +1012,7 @@ pub unsafe extern "C" fn rlt_tensor_asinh(self_: *const rlt_tensor, out0: *mut *
 /// `asinh_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_asinh_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_asinh_", || {
+    guard("rlt_tensor_asinh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1032,7 +1032,7 @@ pub unsafe extern "C" fn rlt_tensor_asinh_(self_: *const rlt_tensor) -> i32 {
 /// `asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_asinh_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_asinh_out", || {
+    guard("rlt_tensor_asinh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1052,7 +1052,7 @@ pub unsafe extern "C" fn rlt_tensor_asinh_out(self_: *const rlt_tensor, out: *co
 /// `acosh(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_acosh(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_acosh", || {
+    guard("rlt_tensor_acosh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1073,7 +1073,7 @@ pub unsafe extern "C" fn rlt_tensor_acosh(self_: *const rlt_tensor, out0: *mut *
 /// `acosh_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_acosh_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_acosh_", || {
+    guard("rlt_tensor_acosh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1093,7 +1093,7 @@ pub unsafe extern "C" fn rlt_tensor_acosh_(self_: *const rlt_tensor) -> i32 {
 /// `acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_acosh_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_acosh_out", || {
+    guard("rlt_tensor_acosh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1113,7 +1113,7 @@ pub unsafe extern "C" fn rlt_tensor_acosh_out(self_: *const rlt_tensor, out: *co
 /// `atanh(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atanh(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_atanh", || {
+    guard("rlt_tensor_atanh", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1134,7 +1134,7 @@ pub unsafe extern "C" fn rlt_tensor_atanh(self_: *const rlt_tensor, out0: *mut *
 /// `atanh_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atanh_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_atanh_", || {
+    guard("rlt_tensor_atanh_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1154,7 +1154,7 @@ pub unsafe extern "C" fn rlt_tensor_atanh_(self_: *const rlt_tensor) -> i32 {
 /// `atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atanh_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_atanh_out", || {
+    guard("rlt_tensor_atanh_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1174,7 +1174,7 @@ pub unsafe extern "C" fn rlt_tensor_atanh_out(self_: *const rlt_tensor, out: *co
 /// `sigmoid(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sigmoid(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sigmoid", || {
+    guard("rlt_tensor_sigmoid", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1195,7 +1195,7 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid(self_: *const rlt_tensor, out0: *mut
 /// `sigmoid_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sigmoid_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sigmoid_", || {
+    guard("rlt_tensor_sigmoid_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1215,7 +1215,7 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_(self_: *const rlt_tensor) -> i32 {
 /// `sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sigmoid_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sigmoid_out", || {
+    guard("rlt_tensor_sigmoid_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1235,7 +1235,7 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_out(self_: *const rlt_tensor, out: *
 /// `erf(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_erf", || {
+    guard("rlt_tensor_erf", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1256,7 +1256,7 @@ pub unsafe extern "C" fn rlt_tensor_erf(self_: *const rlt_tensor, out0: *mut *mu
 /// `erf_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erf_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_erf_", || {
+    guard("rlt_tensor_erf_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1276,7 +1276,7 @@ pub unsafe extern "C" fn rlt_tensor_erf_(self_: *const rlt_tensor) -> i32 {
 /// `erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erf_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_erf_out", || {
+    guard("rlt_tensor_erf_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1296,7 +1296,7 @@ pub unsafe extern "C" fn rlt_tensor_erf_out(self_: *const rlt_tensor, out: *cons
 /// `erfc(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erfc(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_erfc", || {
+    guard("rlt_tensor_erfc", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1317,7 +1317,7 @@ pub unsafe extern "C" fn rlt_tensor_erfc(self_: *const rlt_tensor, out0: *mut *m
 /// `erfc_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erfc_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_erfc_", || {
+    guard("rlt_tensor_erfc_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1337,7 +1337,7 @@ pub unsafe extern "C" fn rlt_tensor_erfc_(self_: *const rlt_tensor) -> i32 {
 /// `erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erfc_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_erfc_out", || {
+    guard("rlt_tensor_erfc_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1362,7 +1362,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Tensor_Tensor(
     exponent: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pow_Tensor_Tensor", || {
+    guard("rlt_tensor_pow_Tensor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1385,7 +1385,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Tensor_Tensor(
 /// `pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_pow_Tensor_(self_: *const rlt_tensor, exponent: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_pow_Tensor_", || {
+    guard("rlt_tensor_pow_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1411,7 +1411,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Tensor_Tensor_out(
     exponent: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pow_Tensor_Tensor_out", || {
+    guard("rlt_tensor_pow_Tensor_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1436,7 +1436,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Tensor_Scalar(
     exponent: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pow_Tensor_Scalar", || {
+    guard("rlt_tensor_pow_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1458,7 +1458,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Tensor_Scalar(
 /// `pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_pow_Scalar_(self_: *const rlt_tensor, exponent: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_pow_Scalar_", || {
+    guard("rlt_tensor_pow_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1483,7 +1483,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Tensor_Scalar_out(
     exponent: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pow_Tensor_Scalar_out", || {
+    guard("rlt_tensor_pow_Tensor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1508,7 +1508,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Scalar(
     exponent: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pow_Scalar", || {
+    guard("rlt_tensor_pow_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1534,7 +1534,7 @@ pub unsafe extern "C" fn rlt_tensor_pow_Scalar_out(
     exponent: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pow_Scalar_out", || {
+    guard("rlt_tensor_pow_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1560,7 +1560,7 @@ pub unsafe extern "C" fn rlt_tensor_tanh_backward(
     output: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_tanh_backward", || {
+    guard("rlt_tensor_tanh_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1588,7 +1588,7 @@ pub unsafe extern "C" fn rlt_tensor_tanh_backward_grad_input(
     output: *const rlt_tensor,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_tanh_backward_grad_input", || {
+    guard("rlt_tensor_tanh_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1614,7 +1614,7 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_backward(
     output: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sigmoid_backward", || {
+    guard("rlt_tensor_sigmoid_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1642,7 +1642,7 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_backward_grad_input(
     output: *const rlt_tensor,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sigmoid_backward_grad_input", || {
+    guard("rlt_tensor_sigmoid_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1663,7 +1663,7 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_backward_grad_input(
 /// `sinc(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sinc(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sinc", || {
+    guard("rlt_tensor_sinc", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1684,7 +1684,7 @@ pub unsafe extern "C" fn rlt_tensor_sinc(self_: *const rlt_tensor, out0: *mut *m
 /// `sinc_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sinc_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sinc_", || {
+    guard("rlt_tensor_sinc_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1704,7 +1704,7 @@ pub unsafe extern "C" fn rlt_tensor_sinc_(self_: *const rlt_tensor) -> i32 {
 /// `sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sinc_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sinc_out", || {
+    guard("rlt_tensor_sinc_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1724,7 +1724,7 @@ pub unsafe extern "C" fn rlt_tensor_sinc_out(self_: *const rlt_tensor, out: *con
 /// `deg2rad(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_deg2rad(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_deg2rad", || {
+    guard("rlt_tensor_deg2rad", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1745,7 +1745,7 @@ pub unsafe extern "C" fn rlt_tensor_deg2rad(self_: *const rlt_tensor, out0: *mut
 /// `deg2rad_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_deg2rad_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_deg2rad_", || {
+    guard("rlt_tensor_deg2rad_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1765,7 +1765,7 @@ pub unsafe extern "C" fn rlt_tensor_deg2rad_(self_: *const rlt_tensor) -> i32 {
 /// `deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_deg2rad_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_deg2rad_out", || {
+    guard("rlt_tensor_deg2rad_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1785,7 +1785,7 @@ pub unsafe extern "C" fn rlt_tensor_deg2rad_out(self_: *const rlt_tensor, out: *
 /// `rad2deg(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rad2deg(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_rad2deg", || {
+    guard("rlt_tensor_rad2deg", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1806,7 +1806,7 @@ pub unsafe extern "C" fn rlt_tensor_rad2deg(self_: *const rlt_tensor, out0: *mut
 /// `rad2deg_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rad2deg_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_rad2deg_", || {
+    guard("rlt_tensor_rad2deg_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1826,7 +1826,7 @@ pub unsafe extern "C" fn rlt_tensor_rad2deg_(self_: *const rlt_tensor) -> i32 {
 /// `rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rad2deg_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_rad2deg_out", || {
+    guard("rlt_tensor_rad2deg_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1851,7 +1851,7 @@ pub unsafe extern "C" fn rlt_tensor_atan2(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_atan2", || {
+    guard("rlt_tensor_atan2", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1874,7 +1874,7 @@ pub unsafe extern "C" fn rlt_tensor_atan2(
 /// `atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atan2_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_atan2_", || {
+    guard("rlt_tensor_atan2_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1900,7 +1900,7 @@ pub unsafe extern "C" fn rlt_tensor_atan2_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_atan2_out", || {
+    guard("rlt_tensor_atan2_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1926,7 +1926,7 @@ pub unsafe extern "C" fn rlt_tensor_hypot(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hypot", || {
+    guard("rlt_tensor_hypot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1949,7 +1949,7 @@ pub unsafe extern "C" fn rlt_tensor_hypot(
 /// `hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_hypot_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_hypot_", || {
+    guard("rlt_tensor_hypot_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1975,7 +1975,7 @@ pub unsafe extern "C" fn rlt_tensor_hypot_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hypot_out", || {
+    guard("rlt_tensor_hypot_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2001,7 +2001,7 @@ pub unsafe extern "C" fn rlt_tensor_logaddexp(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logaddexp", || {
+    guard("rlt_tensor_logaddexp", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2028,7 +2028,7 @@ pub unsafe extern "C" fn rlt_tensor_logaddexp_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logaddexp_out", || {
+    guard("rlt_tensor_logaddexp_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2054,7 +2054,7 @@ pub unsafe extern "C" fn rlt_tensor_logaddexp2(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logaddexp2", || {
+    guard("rlt_tensor_logaddexp2", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2081,7 +2081,7 @@ pub unsafe extern "C" fn rlt_tensor_logaddexp2_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logaddexp2_out", || {
+    guard("rlt_tensor_logaddexp2_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2107,7 +2107,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_xlogy_Tensor", || {
+    guard("rlt_tensor_xlogy_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2130,7 +2130,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_Tensor(
 /// `xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_xlogy_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_xlogy_Tensor_", || {
+    guard("rlt_tensor_xlogy_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2156,7 +2156,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_OutTensor(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_xlogy_OutTensor", || {
+    guard("rlt_tensor_xlogy_OutTensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2181,7 +2181,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Self(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_xlogy_Scalar_Self", || {
+    guard("rlt_tensor_xlogy_Scalar_Self", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -2207,7 +2207,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_OutScalar_Self(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_xlogy_OutScalar_Self", || {
+    guard("rlt_tensor_xlogy_OutScalar_Self", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -2232,7 +2232,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Other(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_xlogy_Scalar_Other", || {
+    guard("rlt_tensor_xlogy_Scalar_Other", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2254,7 +2254,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Other(
 /// `xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Other_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_xlogy_Scalar_Other_", || {
+    guard("rlt_tensor_xlogy_Scalar_Other_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2279,7 +2279,7 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_OutScalar_Other(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_xlogy_OutScalar_Other", || {
+    guard("rlt_tensor_xlogy_OutScalar_Other", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2304,7 +2304,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Tensor(
     exponent: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_float_power_Tensor_Tensor", || {
+    guard("rlt_tensor_float_power_Tensor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2330,7 +2330,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Tensor_out(
     exponent: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_float_power_Tensor_Tensor_out", || {
+    guard("rlt_tensor_float_power_Tensor_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2355,7 +2355,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Scalar(
     exponent: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_float_power_Tensor_Scalar", || {
+    guard("rlt_tensor_float_power_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2381,7 +2381,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Scalar_out(
     exponent: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_float_power_Tensor_Scalar_out", || {
+    guard("rlt_tensor_float_power_Tensor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2406,7 +2406,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Scalar(
     exponent: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_float_power_Scalar", || {
+    guard("rlt_tensor_float_power_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -2432,7 +2432,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Scalar_out(
     exponent: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_float_power_Scalar_out", || {
+    guard("rlt_tensor_float_power_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -2454,7 +2454,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Scalar_out(
 /// `float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_(self_: *const rlt_tensor, exponent: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_float_power_Tensor_", || {
+    guard("rlt_tensor_float_power_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2475,7 +2475,7 @@ pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_(self_: *const rlt_tensor
 /// `float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_float_power_Scalar_(self_: *const rlt_tensor, exponent: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_float_power_Scalar_", || {
+    guard("rlt_tensor_float_power_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

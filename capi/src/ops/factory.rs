@@ -20,7 +20,7 @@ pub unsafe extern "C" fn rlt_tensor_scalar_tensor(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scalar_tensor", || {
+    guard("rlt_tensor_scalar_tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let s = arg::scalar(s, "s")?;
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn rlt_tensor_scalar_tensor(
 /// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_eye(n: i64, options: *const rlt_tensor_options, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_eye", || {
+    guard("rlt_tensor_eye", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn rlt_tensor_eye(n: i64, options: *const rlt_tensor_optio
 /// `eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_eye_out(n: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_eye_out", || {
+    guard("rlt_tensor_eye_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let out = arg::tensor(out, "out")?;
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rlt_tensor_eye_m(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_eye_m", || {
+    guard("rlt_tensor_eye_m", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn rlt_tensor_eye_m(
 /// `eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_eye_m_out(n: i64, m: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_eye_m_out", || {
+    guard("rlt_tensor_eye_m_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let out = arg::tensor(out, "out")?;
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace", || {
+    guard("rlt_tensor_linspace", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_out(
     steps: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_out", || {
+    guard("rlt_tensor_linspace_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Tensor_Tensor(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_Tensor_Tensor", || {
+    guard("rlt_tensor_linspace_Tensor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Tensor_Tensor_out(
     steps: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_Tensor_Tensor_out", || {
+    guard("rlt_tensor_linspace_Tensor_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Tensor_Scalar(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_Tensor_Scalar", || {
+    guard("rlt_tensor_linspace_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Tensor_Scalar_out(
     steps: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_Tensor_Scalar_out", || {
+    guard("rlt_tensor_linspace_Tensor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Scalar_Tensor(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_Scalar_Tensor", || {
+    guard("rlt_tensor_linspace_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Scalar_Tensor_out(
     steps: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linspace_Scalar_Tensor_out", || {
+    guard("rlt_tensor_linspace_Scalar_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -360,7 +360,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace", || {
+    guard("rlt_tensor_logspace", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -390,7 +390,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_out(
     base: f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_out", || {
+    guard("rlt_tensor_logspace_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Tensor_Tensor(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_Tensor_Tensor", || {
+    guard("rlt_tensor_logspace_Tensor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -449,7 +449,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Tensor_Tensor_out(
     base: f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_Tensor_Tensor_out", || {
+    guard("rlt_tensor_logspace_Tensor_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -478,7 +478,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Tensor_Scalar(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_Tensor_Scalar", || {
+    guard("rlt_tensor_logspace_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -508,7 +508,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Tensor_Scalar_out(
     base: f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_Tensor_Scalar_out", || {
+    guard("rlt_tensor_logspace_Tensor_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::tensor(start, "start")?;
@@ -537,7 +537,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Scalar_Tensor(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_Scalar_Tensor", || {
+    guard("rlt_tensor_logspace_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -567,7 +567,7 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Scalar_Tensor_out(
     base: f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logspace_Scalar_Tensor_out", || {
+    guard("rlt_tensor_logspace_Scalar_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let start = arg::scalar(start, "start")?;
@@ -595,7 +595,7 @@ pub unsafe extern "C" fn rlt_tensor_tril_indices(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_tril_indices", || {
+    guard("rlt_tensor_tril_indices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -622,7 +622,7 @@ pub unsafe extern "C" fn rlt_tensor_triu_indices(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_triu_indices", || {
+    guard("rlt_tensor_triu_indices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -651,7 +651,7 @@ pub unsafe extern "C" fn rlt_tensor_empty_permuted(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_empty_permuted", || {
+    guard("rlt_tensor_empty_permuted", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -680,7 +680,7 @@ pub unsafe extern "C" fn rlt_tensor_new_empty(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_new_empty", || {
+    guard("rlt_tensor_new_empty", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -712,7 +712,7 @@ pub unsafe extern "C" fn rlt_tensor_new_empty_strided(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_new_empty_strided", || {
+    guard("rlt_tensor_new_empty_strided", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -743,7 +743,7 @@ pub unsafe extern "C" fn rlt_tensor_new_full(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_new_full", || {
+    guard("rlt_tensor_new_full", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -773,7 +773,7 @@ pub unsafe extern "C" fn rlt_tensor_new_ones(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_new_ones", || {
+    guard("rlt_tensor_new_ones", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -802,7 +802,7 @@ pub unsafe extern "C" fn rlt_tensor_new_zeros(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_new_zeros", || {
+    guard("rlt_tensor_new_zeros", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -828,7 +828,7 @@ pub unsafe extern "C" fn rlt_tensor_complex(
     imag: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_complex", || {
+    guard("rlt_tensor_complex", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let real = arg::tensor(real, "real")?;
@@ -854,7 +854,7 @@ pub unsafe extern "C" fn rlt_tensor_complex_out(
     imag: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_complex_out", || {
+    guard("rlt_tensor_complex_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let real = arg::tensor(real, "real")?;
@@ -879,7 +879,7 @@ pub unsafe extern "C" fn rlt_tensor_polar(
     angle: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_polar", || {
+    guard("rlt_tensor_polar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let abs = arg::tensor(abs, "abs")?;
@@ -905,7 +905,7 @@ pub unsafe extern "C" fn rlt_tensor_polar_out(
     angle: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_polar_out", || {
+    guard("rlt_tensor_polar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let abs = arg::tensor(abs, "abs")?;
@@ -933,7 +933,7 @@ pub unsafe extern "C" fn rlt_tensor_resize_(
     size_len: i64,
     memory_format: *const i32,
 ) -> i32 {
-    guard("rlt_tensor_resize_", || {
+    guard("rlt_tensor_resize_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -961,7 +961,7 @@ pub unsafe extern "C" fn rlt_tensor_resize_as_(
     the_template: *const rlt_tensor,
     memory_format: *const i32,
 ) -> i32 {
-    guard("rlt_tensor_resize_as_", || {
+    guard("rlt_tensor_resize_as_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -982,7 +982,7 @@ pub unsafe extern "C" fn rlt_tensor_resize_as_(
 /// `lift_fresh_copy(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lift_fresh_copy(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_lift_fresh_copy", || {
+    guard("rlt_tensor_lift_fresh_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1008,7 +1008,7 @@ pub unsafe extern "C" fn rlt_tensor_bartlett_window(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bartlett_window", || {
+    guard("rlt_tensor_bartlett_window", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1035,7 +1035,7 @@ pub unsafe extern "C" fn rlt_tensor_bartlett_window_periodic(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bartlett_window_periodic", || {
+    guard("rlt_tensor_bartlett_window_periodic", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1061,7 +1061,7 @@ pub unsafe extern "C" fn rlt_tensor_blackman_window(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_blackman_window", || {
+    guard("rlt_tensor_blackman_window", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1089,7 +1089,7 @@ pub unsafe extern "C" fn rlt_tensor_blackman_window_periodic(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_blackman_window_periodic", || {
+    guard("rlt_tensor_blackman_window_periodic", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1115,7 +1115,7 @@ pub unsafe extern "C" fn rlt_tensor_hann_window(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hann_window", || {
+    guard("rlt_tensor_hann_window", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1142,7 +1142,7 @@ pub unsafe extern "C" fn rlt_tensor_hann_window_periodic(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hann_window_periodic", || {
+    guard("rlt_tensor_hann_window_periodic", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1168,7 +1168,7 @@ pub unsafe extern "C" fn rlt_tensor_hamming_window(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hamming_window", || {
+    guard("rlt_tensor_hamming_window", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1195,7 +1195,7 @@ pub unsafe extern "C" fn rlt_tensor_hamming_window_periodic(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hamming_window_periodic", || {
+    guard("rlt_tensor_hamming_window_periodic", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1223,7 +1223,7 @@ pub unsafe extern "C" fn rlt_tensor_hamming_window_periodic_alpha(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hamming_window_periodic_alpha", || {
+    guard("rlt_tensor_hamming_window_periodic_alpha", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1252,7 +1252,7 @@ pub unsafe extern "C" fn rlt_tensor_hamming_window_periodic_alpha_beta(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hamming_window_periodic_alpha_beta", || {
+    guard("rlt_tensor_hamming_window_periodic_alpha_beta", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1283,7 +1283,7 @@ pub unsafe extern "C" fn rlt_tensor_vander(
     increasing: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_vander", || {
+    guard("rlt_tensor_vander", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1308,7 +1308,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vander(
     n: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_vander", || {
+    guard("rlt_tensor_linalg_vander", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1335,7 +1335,7 @@ pub unsafe extern "C" fn rlt_tensor_kaiser_window(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kaiser_window", || {
+    guard("rlt_tensor_kaiser_window", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1362,7 +1362,7 @@ pub unsafe extern "C" fn rlt_tensor_kaiser_window_periodic(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kaiser_window_periodic", || {
+    guard("rlt_tensor_kaiser_window_periodic", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -1390,7 +1390,7 @@ pub unsafe extern "C" fn rlt_tensor_kaiser_window_beta(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kaiser_window_beta", || {
+    guard("rlt_tensor_kaiser_window_beta", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;

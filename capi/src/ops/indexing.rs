@@ -21,7 +21,7 @@ pub unsafe extern "C" fn rlt_tensor_index_select(
     index: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_select", || {
+    guard("rlt_tensor_index_select", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn rlt_tensor_index_select_out(
     index: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_select_out", || {
+    guard("rlt_tensor_index_select_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn rlt_tensor_index_select_backward(
     index: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_select_backward", || {
+    guard("rlt_tensor_index_select_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn rlt_tensor_index_add(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_add", || {
+    guard("rlt_tensor_index_add", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rlt_tensor_index_add_(
     source: *const rlt_tensor,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_index_add_", || {
+    guard("rlt_tensor_index_add_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn rlt_tensor_index_add_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_add_out", || {
+    guard("rlt_tensor_index_add_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn rlt_tensor_gather(
     sparse_grad: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gather", || {
+    guard("rlt_tensor_gather", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn rlt_tensor_gather_out(
     sparse_grad: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gather_out", || {
+    guard("rlt_tensor_gather_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_src(
     src: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_src", || {
+    guard("rlt_tensor_scatter_src", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_src_(
     index: *const rlt_tensor,
     src: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_src_", || {
+    guard("rlt_tensor_scatter_src_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_src_out(
     src: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_src_out", || {
+    guard("rlt_tensor_scatter_src_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_value", || {
+    guard("rlt_tensor_scatter_value", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_(
     index: *const rlt_tensor,
     value: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_scatter_value_", || {
+    guard("rlt_tensor_scatter_value_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -401,7 +401,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_out(
     value: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_value_out", || {
+    guard("rlt_tensor_scatter_value_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -430,7 +430,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add(
     src: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_add", || {
+    guard("rlt_tensor_scatter_add", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add_(
     index: *const rlt_tensor,
     src: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_add_", || {
+    guard("rlt_tensor_scatter_add_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -488,7 +488,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add_out(
     src: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_add_out", || {
+    guard("rlt_tensor_scatter_add_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -519,7 +519,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce(
     reduce: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_reduce", || {
+    guard("rlt_tensor_scatter_reduce", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -551,7 +551,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce_(
     src: *const rlt_tensor,
     reduce: *const c_char,
 ) -> i32 {
-    guard("rlt_tensor_scatter_reduce_", || {
+    guard("rlt_tensor_scatter_reduce_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -584,7 +584,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce_out(
     reduce: *const c_char,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_reduce_out", || {
+    guard("rlt_tensor_scatter_reduce_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -615,7 +615,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce(
     reduce: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_value_reduce", || {
+    guard("rlt_tensor_scatter_value_reduce", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -647,7 +647,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce_(
     value: *const rlt_scalar,
     reduce: *const c_char,
 ) -> i32 {
-    guard("rlt_tensor_scatter_value_reduce_", || {
+    guard("rlt_tensor_scatter_value_reduce_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -679,7 +679,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce_out(
     reduce: *const c_char,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_value_reduce_out", || {
+    guard("rlt_tensor_scatter_value_reduce_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -714,7 +714,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two(
     include_self: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_reduce_two", || {
+    guard("rlt_tensor_scatter_reduce_two", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -749,7 +749,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two_(
     reduce: *const c_char,
     include_self: i32,
 ) -> i32 {
-    guard("rlt_tensor_scatter_reduce_two_", || {
+    guard("rlt_tensor_scatter_reduce_two_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -784,7 +784,7 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two_out(
     include_self: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scatter_reduce_two_out", || {
+    guard("rlt_tensor_scatter_reduce_two_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -814,7 +814,7 @@ pub unsafe extern "C" fn rlt_tensor_index_copy(
     source: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_copy", || {
+    guard("rlt_tensor_index_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -843,7 +843,7 @@ pub unsafe extern "C" fn rlt_tensor_index_copy_(
     index: *const rlt_tensor,
     source: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_copy_", || {
+    guard("rlt_tensor_index_copy_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -872,7 +872,7 @@ pub unsafe extern "C" fn rlt_tensor_index_copy_out(
     source: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_copy_out", || {
+    guard("rlt_tensor_index_copy_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -900,7 +900,7 @@ pub unsafe extern "C" fn rlt_tensor_index_fill_int_Scalar(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_fill_int_Scalar", || {
+    guard("rlt_tensor_index_fill_int_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -928,7 +928,7 @@ pub unsafe extern "C" fn rlt_tensor_index_fill_int_Scalar_(
     index: *const rlt_tensor,
     value: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_index_fill_int_Scalar_", || {
+    guard("rlt_tensor_index_fill_int_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -955,7 +955,7 @@ pub unsafe extern "C" fn rlt_tensor_index_fill_int_Tensor(
     value: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_fill_int_Tensor", || {
+    guard("rlt_tensor_index_fill_int_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -983,7 +983,7 @@ pub unsafe extern "C" fn rlt_tensor_index_fill_int_Tensor_(
     index: *const rlt_tensor,
     value: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_fill_int_Tensor_", || {
+    guard("rlt_tensor_index_fill_int_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1015,7 +1015,7 @@ pub unsafe extern "C" fn rlt_tensor_index_reduce(
     include_self: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_reduce", || {
+    guard("rlt_tensor_index_reduce", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1049,7 +1049,7 @@ pub unsafe extern "C" fn rlt_tensor_index_reduce_(
     reduce: *const c_char,
     include_self: i32,
 ) -> i32 {
-    guard("rlt_tensor_index_reduce_", || {
+    guard("rlt_tensor_index_reduce_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1083,7 +1083,7 @@ pub unsafe extern "C" fn rlt_tensor_index_reduce_out(
     include_self: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_reduce_out", || {
+    guard("rlt_tensor_index_reduce_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1110,7 +1110,7 @@ pub unsafe extern "C" fn rlt_tensor_take(
     index: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_take", || {
+    guard("rlt_tensor_take", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1136,7 +1136,7 @@ pub unsafe extern "C" fn rlt_tensor_take_out(
     index: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_take_out", || {
+    guard("rlt_tensor_take_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1165,7 +1165,7 @@ pub unsafe extern "C" fn rlt_tensor_put(
     accumulate: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_put", || {
+    guard("rlt_tensor_put", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1195,7 +1195,7 @@ pub unsafe extern "C" fn rlt_tensor_put_(
     source: *const rlt_tensor,
     accumulate: i32,
 ) -> i32 {
-    guard("rlt_tensor_put_", || {
+    guard("rlt_tensor_put_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1222,7 +1222,7 @@ pub unsafe extern "C" fn rlt_tensor_take_along_dim(
     dim: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_take_along_dim", || {
+    guard("rlt_tensor_take_along_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1251,7 +1251,7 @@ pub unsafe extern "C" fn rlt_tensor_take_along_dim_out(
     dim: *const i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_take_along_dim_out", || {
+    guard("rlt_tensor_take_along_dim_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1281,7 +1281,7 @@ pub unsafe extern "C" fn rlt_tensor_index_Tensor(
     indices_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_Tensor", || {
+    guard("rlt_tensor_index_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1311,7 +1311,7 @@ pub unsafe extern "C" fn rlt_tensor_index_Tensor_out(
     indices_len: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_Tensor_out", || {
+    guard("rlt_tensor_index_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1343,7 +1343,7 @@ pub unsafe extern "C" fn rlt_tensor_index_put(
     accumulate: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_index_put", || {
+    guard("rlt_tensor_index_put", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1376,7 +1376,7 @@ pub unsafe extern "C" fn rlt_tensor_index_put_(
     values: *const rlt_tensor,
     accumulate: i32,
 ) -> i32 {
-    guard("rlt_tensor_index_put_", || {
+    guard("rlt_tensor_index_put_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1409,7 +1409,7 @@ pub unsafe extern "C" fn rlt_tensor__index_put_impl(
     unsafe_: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__index_put_impl", || {
+    guard("rlt_tensor__index_put_impl", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1449,7 +1449,7 @@ pub unsafe extern "C" fn rlt_tensor__index_put_impl_(
     accumulate: i32,
     unsafe_: i32,
 ) -> i32 {
-    guard("rlt_tensor__index_put_impl_", || {
+    guard("rlt_tensor__index_put_impl_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1476,7 +1476,7 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_index_Tensor(
     indices_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__unsafe_index_Tensor", || {
+    guard("rlt_tensor__unsafe_index_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1506,7 +1506,7 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_index_put(
     accumulate: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__unsafe_index_put", || {
+    guard("rlt_tensor__unsafe_index_put", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1536,7 +1536,7 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_masked_index(
     fill: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__unsafe_masked_index", || {
+    guard("rlt_tensor__unsafe_masked_index", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1568,7 +1568,7 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_masked_index_put_accumulate(
     values: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__unsafe_masked_index_put_accumulate", || {
+    guard("rlt_tensor__unsafe_masked_index_put_accumulate", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1596,7 +1596,7 @@ pub unsafe extern "C" fn rlt_tensor_cat(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cat", || {
+    guard("rlt_tensor_cat", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -1622,7 +1622,7 @@ pub unsafe extern "C" fn rlt_tensor_cat_out(
     dim: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cat_out", || {
+    guard("rlt_tensor_cat_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -1648,7 +1648,7 @@ pub unsafe extern "C" fn rlt_tensor_select_scatter(
     index: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_select_scatter", || {
+    guard("rlt_tensor_select_scatter", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1678,7 +1678,7 @@ pub unsafe extern "C" fn rlt_tensor_slice_scatter(
     step: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_slice_scatter", || {
+    guard("rlt_tensor_slice_scatter", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1708,7 +1708,7 @@ pub unsafe extern "C" fn rlt_tensor_diagonal_scatter(
     dim2: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_diagonal_scatter", || {
+    guard("rlt_tensor_diagonal_scatter", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1740,7 +1740,7 @@ pub unsafe extern "C" fn rlt_tensor_as_strided_scatter(
     storage_offset: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_as_strided_scatter", || {
+    guard("rlt_tensor_as_strided_scatter", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1770,7 +1770,7 @@ pub unsafe extern "C" fn rlt_tensor_diag_embed(
     dim2: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_diag_embed", || {
+    guard("rlt_tensor_diag_embed", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1790,7 +1790,7 @@ pub unsafe extern "C" fn rlt_tensor_diag_embed(
 /// `diag(Tensor self, int diagonal=0) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_diag(self_: *const rlt_tensor, diagonal: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_diag", || {
+    guard("rlt_tensor_diag", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1810,7 +1810,7 @@ pub unsafe extern "C" fn rlt_tensor_diag(self_: *const rlt_tensor, diagonal: i64
 /// `diagflat(Tensor self, int offset=0) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_diagflat(self_: *const rlt_tensor, offset: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_diagflat", || {
+    guard("rlt_tensor_diagflat", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1830,7 +1830,7 @@ pub unsafe extern "C" fn rlt_tensor_diagflat(self_: *const rlt_tensor, offset: i
 /// `tril(Tensor self, int diagonal=0) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tril(self_: *const rlt_tensor, diagonal: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_tril", || {
+    guard("rlt_tensor_tril", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1851,7 +1851,7 @@ pub unsafe extern "C" fn rlt_tensor_tril(self_: *const rlt_tensor, diagonal: i64
 /// `tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tril_(self_: *const rlt_tensor, diagonal: i64) -> i32 {
-    guard("rlt_tensor_tril_", || {
+    guard("rlt_tensor_tril_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1871,7 +1871,7 @@ pub unsafe extern "C" fn rlt_tensor_tril_(self_: *const rlt_tensor, diagonal: i6
 /// `tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_tril_out(self_: *const rlt_tensor, diagonal: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_tril_out", || {
+    guard("rlt_tensor_tril_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1891,7 +1891,7 @@ pub unsafe extern "C" fn rlt_tensor_tril_out(self_: *const rlt_tensor, diagonal:
 /// `triu(Tensor self, int diagonal=0) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_triu(self_: *const rlt_tensor, diagonal: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_triu", || {
+    guard("rlt_tensor_triu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1912,7 +1912,7 @@ pub unsafe extern "C" fn rlt_tensor_triu(self_: *const rlt_tensor, diagonal: i64
 /// `triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_triu_(self_: *const rlt_tensor, diagonal: i64) -> i32 {
-    guard("rlt_tensor_triu_", || {
+    guard("rlt_tensor_triu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1932,7 +1932,7 @@ pub unsafe extern "C" fn rlt_tensor_triu_(self_: *const rlt_tensor, diagonal: i6
 /// `triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_triu_out(self_: *const rlt_tensor, diagonal: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_triu_out", || {
+    guard("rlt_tensor_triu_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1959,7 +1959,7 @@ pub unsafe extern "C" fn rlt_tensor_constant_pad_nd(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_constant_pad_nd", || {
+    guard("rlt_tensor_constant_pad_nd", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1981,7 +1981,7 @@ pub unsafe extern "C" fn rlt_tensor_constant_pad_nd(
 /// `nonzero(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nonzero(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_nonzero", || {
+    guard("rlt_tensor_nonzero", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2001,7 +2001,7 @@ pub unsafe extern "C" fn rlt_tensor_nonzero(self_: *const rlt_tensor, out0: *mut
 /// `argwhere(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_argwhere(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_argwhere", || {
+    guard("rlt_tensor_argwhere", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2025,7 +2025,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_select(
     mask: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_masked_select", || {
+    guard("rlt_tensor_masked_select", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2053,7 +2053,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_scatter(
     source: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_masked_scatter", || {
+    guard("rlt_tensor_masked_scatter", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2082,7 +2082,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_scatter_(
     mask: *const rlt_tensor,
     source: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_masked_scatter_", || {
+    guard("rlt_tensor_masked_scatter_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

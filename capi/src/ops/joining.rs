@@ -21,7 +21,7 @@ pub unsafe extern "C" fn rlt_tensor_stack(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_stack", || {
+    guard("rlt_tensor_stack", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn rlt_tensor_stack_out(
     dim: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_stack_out", || {
+    guard("rlt_tensor_stack_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn rlt_tensor_hstack(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hstack", || {
+    guard("rlt_tensor_hstack", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn rlt_tensor_vstack(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_vstack", || {
+    guard("rlt_tensor_vstack", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn rlt_tensor_dstack(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_dstack", || {
+    guard("rlt_tensor_dstack", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn rlt_tensor_column_stack(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_column_stack", || {
+    guard("rlt_tensor_column_stack", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn rlt_tensor_column_stack(
 /// `atleast_1d(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atleast_1d(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_atleast_1d", || {
+    guard("rlt_tensor_atleast_1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn rlt_tensor_atleast_1d_Sequence(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_atleast_1d_Sequence", || {
+    guard("rlt_tensor_atleast_1d_Sequence", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn rlt_tensor_atleast_1d_Sequence(
 /// `atleast_2d(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atleast_2d(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_atleast_2d", || {
+    guard("rlt_tensor_atleast_2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn rlt_tensor_atleast_2d_Sequence(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_atleast_2d_Sequence", || {
+    guard("rlt_tensor_atleast_2d_Sequence", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn rlt_tensor_atleast_2d_Sequence(
 /// `atleast_3d(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_atleast_3d(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_atleast_3d", || {
+    guard("rlt_tensor_atleast_3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn rlt_tensor_atleast_3d_Sequence(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_atleast_3d_Sequence", || {
+    guard("rlt_tensor_atleast_3d_Sequence", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn rlt_tensor_chunk(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_chunk", || {
+    guard("rlt_tensor_chunk", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn rlt_tensor_tensor_split_sections(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_tensor_split_sections", || {
+    guard("rlt_tensor_tensor_split_sections", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn rlt_tensor_tensor_split_indices(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_tensor_split_indices", || {
+    guard("rlt_tensor_tensor_split_indices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -379,7 +379,7 @@ pub unsafe extern "C" fn rlt_tensor_tensor_split_tensor_indices_or_sections(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_tensor_split_tensor_indices_or_sections", || {
+    guard("rlt_tensor_tensor_split_tensor_indices_or_sections", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -404,7 +404,7 @@ pub unsafe extern "C" fn rlt_tensor_hsplit_int(
     sections: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_hsplit_int", || {
+    guard("rlt_tensor_hsplit_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -429,7 +429,7 @@ pub unsafe extern "C" fn rlt_tensor_hsplit_array(
     indices_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_hsplit_array", || {
+    guard("rlt_tensor_hsplit_array", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -454,7 +454,7 @@ pub unsafe extern "C" fn rlt_tensor_vsplit_int(
     sections: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_vsplit_int", || {
+    guard("rlt_tensor_vsplit_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -479,7 +479,7 @@ pub unsafe extern "C" fn rlt_tensor_vsplit_array(
     indices_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_vsplit_array", || {
+    guard("rlt_tensor_vsplit_array", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -504,7 +504,7 @@ pub unsafe extern "C" fn rlt_tensor_dsplit_int(
     sections: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_dsplit_int", || {
+    guard("rlt_tensor_dsplit_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -529,7 +529,7 @@ pub unsafe extern "C" fn rlt_tensor_dsplit_array(
     indices_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_dsplit_array", || {
+    guard("rlt_tensor_dsplit_array", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -555,7 +555,7 @@ pub unsafe extern "C" fn rlt_tensor_repeat(
     repeats_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_repeat", || {
+    guard("rlt_tensor_repeat", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -581,7 +581,7 @@ pub unsafe extern "C" fn rlt_tensor_tile(
     dims_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_tile", || {
+    guard("rlt_tensor_tile", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -607,7 +607,7 @@ pub unsafe extern "C" fn rlt_tensor_broadcast_to(
     size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_broadcast_to", || {
+    guard("rlt_tensor_broadcast_to", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -632,7 +632,7 @@ pub unsafe extern "C" fn rlt_tensor_broadcast_tensors(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_broadcast_tensors", || {
+    guard("rlt_tensor_broadcast_tensors", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -657,7 +657,7 @@ pub unsafe extern "C" fn rlt_tensor_meshgrid_indexing(
     indexing: *const c_char,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_meshgrid_indexing", || {
+    guard("rlt_tensor_meshgrid_indexing", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -682,7 +682,7 @@ pub unsafe extern "C" fn rlt_tensor_meshgrid(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_meshgrid", || {
+    guard("rlt_tensor_meshgrid", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -706,7 +706,7 @@ pub unsafe extern "C" fn rlt_tensor_cartesian_prod(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cartesian_prod", || {
+    guard("rlt_tensor_cartesian_prod", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -730,7 +730,7 @@ pub unsafe extern "C" fn rlt_tensor_block_diag(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_block_diag", || {
+    guard("rlt_tensor_block_diag", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -755,7 +755,7 @@ pub unsafe extern "C" fn rlt_tensor_flip(
     dims_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_flip", || {
+    guard("rlt_tensor_flip", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -776,7 +776,7 @@ pub unsafe extern "C" fn rlt_tensor_flip(
 /// `fliplr(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_fliplr(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_fliplr", || {
+    guard("rlt_tensor_fliplr", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -796,7 +796,7 @@ pub unsafe extern "C" fn rlt_tensor_fliplr(self_: *const rlt_tensor, out0: *mut 
 /// `flipud(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_flipud(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_flipud", || {
+    guard("rlt_tensor_flipud", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -824,7 +824,7 @@ pub unsafe extern "C" fn rlt_tensor_roll(
     dims_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_roll", || {
+    guard("rlt_tensor_roll", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -852,7 +852,7 @@ pub unsafe extern "C" fn rlt_tensor_rot90(
     dims_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rot90", || {
+    guard("rlt_tensor_rot90", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -878,7 +878,7 @@ pub unsafe extern "C" fn rlt_tensor_unsafe_chunk(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_unsafe_chunk", || {
+    guard("rlt_tensor_unsafe_chunk", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -906,7 +906,7 @@ pub unsafe extern "C" fn rlt_tensor__chunk_cat(
     num_chunks: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__chunk_cat", || {
+    guard("rlt_tensor__chunk_cat", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn rlt_tensor_mm(
     mat2: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mm", || {
+    guard("rlt_tensor_mm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn rlt_tensor_mm_out(
     mat2: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mm_out", || {
+    guard("rlt_tensor_mm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn rlt_tensor_bmm(
     mat2: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bmm", || {
+    guard("rlt_tensor_bmm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn rlt_tensor_bmm_out(
     mat2: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bmm_out", || {
+    guard("rlt_tensor_bmm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn rlt_tensor_addmm(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addmm", || {
+    guard("rlt_tensor_addmm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn rlt_tensor_addmm_(
     beta: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_addmm_", || {
+    guard("rlt_tensor_addmm_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn rlt_tensor_addmm_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addmm_out", || {
+    guard("rlt_tensor_addmm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn rlt_tensor_baddbmm(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_baddbmm", || {
+    guard("rlt_tensor_baddbmm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn rlt_tensor_baddbmm_(
     beta: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_baddbmm_", || {
+    guard("rlt_tensor_baddbmm_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn rlt_tensor_baddbmm_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_baddbmm_out", || {
+    guard("rlt_tensor_baddbmm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn rlt_tensor_addbmm(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addbmm", || {
+    guard("rlt_tensor_addbmm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn rlt_tensor_addbmm_(
     beta: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_addbmm_", || {
+    guard("rlt_tensor_addbmm_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -381,7 +381,7 @@ pub unsafe extern "C" fn rlt_tensor_addbmm_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addbmm_out", || {
+    guard("rlt_tensor_addbmm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -409,7 +409,7 @@ pub unsafe extern "C" fn rlt_tensor_mv(
     vec: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mv", || {
+    guard("rlt_tensor_mv", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -435,7 +435,7 @@ pub unsafe extern "C" fn rlt_tensor_mv_out(
     vec: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mv_out", || {
+    guard("rlt_tensor_mv_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn rlt_tensor_addmv(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addmv", || {
+    guard("rlt_tensor_addmv", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -494,7 +494,7 @@ pub unsafe extern "C" fn rlt_tensor_addmv_(
     beta: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_addmv_", || {
+    guard("rlt_tensor_addmv_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -526,7 +526,7 @@ pub unsafe extern "C" fn rlt_tensor_addmv_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addmv_out", || {
+    guard("rlt_tensor_addmv_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -554,7 +554,7 @@ pub unsafe extern "C" fn rlt_tensor_dot(
     tensor: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_dot", || {
+    guard("rlt_tensor_dot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -580,7 +580,7 @@ pub unsafe extern "C" fn rlt_tensor_dot_out(
     tensor: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_dot_out", || {
+    guard("rlt_tensor_dot_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -605,7 +605,7 @@ pub unsafe extern "C" fn rlt_tensor_vdot(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_vdot", || {
+    guard("rlt_tensor_vdot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -631,7 +631,7 @@ pub unsafe extern "C" fn rlt_tensor_vdot_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_vdot_out", || {
+    guard("rlt_tensor_vdot_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -656,7 +656,7 @@ pub unsafe extern "C" fn rlt_tensor_inner(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_inner", || {
+    guard("rlt_tensor_inner", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -682,7 +682,7 @@ pub unsafe extern "C" fn rlt_tensor_inner_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_inner_out", || {
+    guard("rlt_tensor_inner_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -707,7 +707,7 @@ pub unsafe extern "C" fn rlt_tensor_outer(
     vec2: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_outer", || {
+    guard("rlt_tensor_outer", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -733,7 +733,7 @@ pub unsafe extern "C" fn rlt_tensor_outer_out(
     vec2: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_outer_out", || {
+    guard("rlt_tensor_outer_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -758,7 +758,7 @@ pub unsafe extern "C" fn rlt_tensor_ger(
     vec2: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ger", || {
+    guard("rlt_tensor_ger", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -784,7 +784,7 @@ pub unsafe extern "C" fn rlt_tensor_ger_out(
     vec2: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ger_out", || {
+    guard("rlt_tensor_ger_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -813,7 +813,7 @@ pub unsafe extern "C" fn rlt_tensor_addr(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addr", || {
+    guard("rlt_tensor_addr", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -845,7 +845,7 @@ pub unsafe extern "C" fn rlt_tensor_addr_(
     beta: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_addr_", || {
+    guard("rlt_tensor_addr_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -878,7 +878,7 @@ pub unsafe extern "C" fn rlt_tensor_addr_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addr_out", || {
+    guard("rlt_tensor_addr_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -906,7 +906,7 @@ pub unsafe extern "C" fn rlt_tensor_chain_matmul(
     matrices_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_chain_matmul", || {
+    guard("rlt_tensor_chain_matmul", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let matrices = arg::tensors(matrices, matrices_len, "matrices")?;
@@ -931,7 +931,7 @@ pub unsafe extern "C" fn rlt_tensor_chain_matmul_out(
     matrices_len: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_chain_matmul_out", || {
+    guard("rlt_tensor_chain_matmul_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let matrices = arg::tensors(matrices, matrices_len, "matrices")?;
@@ -957,7 +957,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_multi_dot(
     tensors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_multi_dot", || {
+    guard("rlt_tensor_linalg_multi_dot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -984,7 +984,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_multi_dot_out(
     tensors_len: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_multi_dot_out", || {
+    guard("rlt_tensor_linalg_multi_dot_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
@@ -1008,7 +1008,7 @@ pub unsafe extern "C" fn rlt_tensor__int_mm(
     mat2: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__int_mm", || {
+    guard("rlt_tensor__int_mm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1034,7 +1034,7 @@ pub unsafe extern "C" fn rlt_tensor__int_mm_out(
     mat2: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__int_mm_out", || {
+    guard("rlt_tensor__int_mm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1061,7 +1061,7 @@ pub unsafe extern "C" fn rlt_tensor_matmul(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_matmul", || {
+    guard("rlt_tensor_matmul", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1089,7 +1089,7 @@ pub unsafe extern "C" fn rlt_tensor_matmul_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_matmul_out", || {
+    guard("rlt_tensor_matmul_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1115,7 +1115,7 @@ pub unsafe extern "C" fn rlt_tensor_linear(
     bias: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linear", || {
+    guard("rlt_tensor_linear", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1143,7 +1143,7 @@ pub unsafe extern "C" fn rlt_tensor_linear_out(
     bias: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linear_out", || {
+    guard("rlt_tensor_linear_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1174,7 +1174,7 @@ pub unsafe extern "C" fn rlt_tensor_einsum(
     path_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_einsum", || {
+    guard("rlt_tensor_einsum", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let equation = arg::string(equation, "equation")?;
@@ -1204,7 +1204,7 @@ pub unsafe extern "C" fn rlt_tensor_tensordot(
     dims_other_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_tensordot", || {
+    guard("rlt_tensor_tensordot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1233,7 +1233,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_cross(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_cross", || {
+    guard("rlt_tensor_linalg_cross", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1260,7 +1260,7 @@ pub unsafe extern "C" fn rlt_tensor_cross(
     dim: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cross", || {
+    guard("rlt_tensor_cross", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1288,7 +1288,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vecdot(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_vecdot", || {
+    guard("rlt_tensor_linalg_vecdot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1309,7 +1309,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vecdot(
 /// `trace(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_trace(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_trace", || {
+    guard("rlt_tensor_trace", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1335,7 +1335,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_diagonal(
     dim2: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_diagonal", || {
+    guard("rlt_tensor_linalg_diagonal", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let a = arg::tensor(a, "A")?;
@@ -1359,7 +1359,7 @@ pub unsafe extern "C" fn rlt_tensor_kron(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kron", || {
+    guard("rlt_tensor_kron", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1384,7 +1384,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_matmul(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_matmul", || {
+    guard("rlt_tensor_linalg_matmul", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn rlt_tensor_log_softmax_int(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_log_softmax_int", || {
+    guard("rlt_tensor_log_softmax_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rlt_tensor_log_softmax_int_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_log_softmax_int_out", || {
+    guard("rlt_tensor_log_softmax_int_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax(
     half_to_float: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__log_softmax", || {
+    guard("rlt_tensor__log_softmax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax_out(
     half_to_float: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__log_softmax_out", || {
+    guard("rlt_tensor__log_softmax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax_backward_data(
     input_dtype: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__log_softmax_backward_data", || {
+    guard("rlt_tensor__log_softmax_backward_data", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss(
     ignore_index: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss", || {
+    guard("rlt_tensor_nll_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_out(
     ignore_index: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss_out", || {
+    guard("rlt_tensor_nll_loss_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_nd(
     ignore_index: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss_nd", || {
+    guard("rlt_tensor_nll_loss_nd", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_forward(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss_forward", || {
+    guard("rlt_tensor_nll_loss_forward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_forward_output(
     output: *const rlt_tensor,
     total_weight: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss_forward_output", || {
+    guard("rlt_tensor_nll_loss_forward_output", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_backward(
     total_weight: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss_backward", || {
+    guard("rlt_tensor_nll_loss_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -379,7 +379,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_backward_grad_input(
     total_weight: *const rlt_tensor,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss_backward_grad_input", || {
+    guard("rlt_tensor_nll_loss_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -424,7 +424,7 @@ pub unsafe extern "C" fn rlt_tensor_cross_entropy_loss(
     label_smoothing: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cross_entropy_loss", || {
+    guard("rlt_tensor_cross_entropy_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn rlt_tensor_mse_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mse_loss", || {
+    guard("rlt_tensor_mse_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -487,7 +487,7 @@ pub unsafe extern "C" fn rlt_tensor_mse_loss_out(
     reduction: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mse_loss_out", || {
+    guard("rlt_tensor_mse_loss_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -514,7 +514,7 @@ pub unsafe extern "C" fn rlt_tensor_mse_loss_backward(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mse_loss_backward", || {
+    guard("rlt_tensor_mse_loss_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -544,7 +544,7 @@ pub unsafe extern "C" fn rlt_tensor_mse_loss_backward_grad_input(
     reduction: i64,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mse_loss_backward_grad_input", || {
+    guard("rlt_tensor_mse_loss_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -573,7 +573,7 @@ pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss(
     beta: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_smooth_l1_loss", || {
+    guard("rlt_tensor_smooth_l1_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -603,7 +603,7 @@ pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_out(
     beta: f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_smooth_l1_loss_out", || {
+    guard("rlt_tensor_smooth_l1_loss_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -632,7 +632,7 @@ pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_backward(
     beta: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_smooth_l1_loss_backward", || {
+    guard("rlt_tensor_smooth_l1_loss_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -663,7 +663,7 @@ pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_backward_grad_input(
     beta: f64,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_smooth_l1_loss_backward_grad_input", || {
+    guard("rlt_tensor_smooth_l1_loss_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -693,7 +693,7 @@ pub unsafe extern "C" fn rlt_tensor_huber_loss(
     delta: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_huber_loss", || {
+    guard("rlt_tensor_huber_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -724,7 +724,7 @@ pub unsafe extern "C" fn rlt_tensor_huber_loss_out(
     delta: f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_huber_loss_out", || {
+    guard("rlt_tensor_huber_loss_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -753,7 +753,7 @@ pub unsafe extern "C" fn rlt_tensor_huber_loss_backward(
     delta: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_huber_loss_backward", || {
+    guard("rlt_tensor_huber_loss_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -784,7 +784,7 @@ pub unsafe extern "C" fn rlt_tensor_huber_loss_backward_out(
     delta: f64,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_huber_loss_backward_out", || {
+    guard("rlt_tensor_huber_loss_backward_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -815,7 +815,7 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_binary_cross_entropy", || {
+    guard("rlt_tensor_binary_cross_entropy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -847,7 +847,7 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_out(
     reduction: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_binary_cross_entropy_out", || {
+    guard("rlt_tensor_binary_cross_entropy_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -877,7 +877,7 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_backward(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_binary_cross_entropy_backward", || {
+    guard("rlt_tensor_binary_cross_entropy_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -909,7 +909,7 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_backward_grad_input(
     reduction: i64,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_binary_cross_entropy_backward_grad_input", || {
+    guard("rlt_tensor_binary_cross_entropy_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -948,7 +948,7 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_with_logits(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_binary_cross_entropy_with_logits", || {
+    guard("rlt_tensor_binary_cross_entropy_with_logits", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -982,7 +982,7 @@ pub unsafe extern "C" fn rlt_tensor_l1_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_l1_loss", || {
+    guard("rlt_tensor_l1_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1010,7 +1010,7 @@ pub unsafe extern "C" fn rlt_tensor_kl_div(
     log_target: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kl_div", || {
+    guard("rlt_tensor_kl_div", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1041,7 +1041,7 @@ pub unsafe extern "C" fn rlt_tensor_poisson_nll_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_poisson_nll_loss", || {
+    guard("rlt_tensor_poisson_nll_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1067,7 +1067,7 @@ pub unsafe extern "C" fn rlt_tensor_soft_margin_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_soft_margin_loss", || {
+    guard("rlt_tensor_soft_margin_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1094,7 +1094,7 @@ pub unsafe extern "C" fn rlt_tensor_hinge_embedding_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_hinge_embedding_loss", || {
+    guard("rlt_tensor_hinge_embedding_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1123,7 +1123,7 @@ pub unsafe extern "C" fn rlt_tensor_margin_ranking_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_margin_ranking_loss", || {
+    guard("rlt_tensor_margin_ranking_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input1 = arg::tensor(input1, "input1")?;
@@ -1155,7 +1155,7 @@ pub unsafe extern "C" fn rlt_tensor_cosine_embedding_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cosine_embedding_loss", || {
+    guard("rlt_tensor_cosine_embedding_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input1 = arg::tensor(input1, "input1")?;
@@ -1189,7 +1189,7 @@ pub unsafe extern "C" fn rlt_tensor_triplet_margin_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_triplet_margin_loss", || {
+    guard("rlt_tensor_triplet_margin_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let anchor = arg::tensor(anchor, "anchor")?;
@@ -1229,7 +1229,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss2d(
     ignore_index: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss2d", || {
+    guard("rlt_tensor_nll_loss2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1261,7 +1261,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss2d_forward(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss2d_forward", || {
+    guard("rlt_tensor_nll_loss2d_forward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1297,7 +1297,7 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss2d_backward(
     total_weight: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nll_loss2d_backward", || {
+    guard("rlt_tensor_nll_loss2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1340,7 +1340,7 @@ pub unsafe extern "C" fn rlt_tensor_multi_margin_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multi_margin_loss", || {
+    guard("rlt_tensor_multi_margin_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1371,7 +1371,7 @@ pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss(
     reduction: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multilabel_margin_loss", || {
+    guard("rlt_tensor_multilabel_margin_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1399,7 +1399,7 @@ pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss_forward(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multilabel_margin_loss_forward", || {
+    guard("rlt_tensor_multilabel_margin_loss_forward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1432,7 +1432,7 @@ pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss_backward(
     is_target: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multilabel_margin_loss_backward", || {
+    guard("rlt_tensor_multilabel_margin_loss_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1471,7 +1471,7 @@ pub unsafe extern "C" fn rlt_tensor_ctc_loss_IntList(
     zero_infinity: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ctc_loss_IntList", || {
+    guard("rlt_tensor_ctc_loss_IntList", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let log_probs = arg::tensor(log_probs, "log_probs")?;
@@ -1513,7 +1513,7 @@ pub unsafe extern "C" fn rlt_tensor_ctc_loss_Tensor(
     zero_infinity: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ctc_loss_Tensor", || {
+    guard("rlt_tensor_ctc_loss_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let log_probs = arg::tensor(log_probs, "log_probs")?;
@@ -1558,7 +1558,7 @@ pub unsafe extern "C" fn rlt_tensor__ctc_loss(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__ctc_loss", || {
+    guard("rlt_tensor__ctc_loss", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let log_probs = arg::tensor(log_probs, "log_probs")?;
@@ -1601,7 +1601,7 @@ pub unsafe extern "C" fn rlt_tensor__ctc_loss_backward(
     zero_infinity: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__ctc_loss_backward", || {
+    guard("rlt_tensor__ctc_loss_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn rlt_tensor_softmax_int(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softmax_int", || {
+    guard("rlt_tensor_softmax_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rlt_tensor_softmax_int_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_softmax_int_out", || {
+    guard("rlt_tensor_softmax_int_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn rlt_tensor__softmax(
     half_to_float: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__softmax", || {
+    guard("rlt_tensor__softmax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn rlt_tensor__softmax_out(
     half_to_float: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__softmax_out", || {
+    guard("rlt_tensor__softmax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn rlt_tensor__softmax_backward_data(
     input_dtype: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__softmax_backward_data", || {
+    guard("rlt_tensor__softmax_backward_data", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn rlt_tensor_layer_norm(
     cudnn_enable: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_layer_norm", || {
+    guard("rlt_tensor_layer_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn rlt_tensor_native_layer_norm(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_native_layer_norm", || {
+    guard("rlt_tensor_native_layer_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn rlt_tensor__layer_norm_backward_input(
     weight: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__layer_norm_backward_input", || {
+    guard("rlt_tensor__layer_norm_backward_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn rlt_tensor__layer_norm_backward_weight(
     dtype: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__layer_norm_backward_weight", || {
+    guard("rlt_tensor__layer_norm_backward_weight", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn rlt_tensor_dropout(
     train: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_dropout", || {
+    guard("rlt_tensor_dropout", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -336,7 +336,7 @@ pub unsafe extern "C" fn rlt_tensor_dropout(
 /// `dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_dropout_(self_: *const rlt_tensor, p: f64, train: i32) -> i32 {
-    guard("rlt_tensor_dropout_", || {
+    guard("rlt_tensor_dropout_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn rlt_tensor_feature_dropout(
     train: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_feature_dropout", || {
+    guard("rlt_tensor_feature_dropout", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -388,7 +388,7 @@ pub unsafe extern "C" fn rlt_tensor_alpha_dropout(
     train: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_alpha_dropout", || {
+    guard("rlt_tensor_alpha_dropout", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn rlt_tensor_feature_alpha_dropout(
     train: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_feature_alpha_dropout", || {
+    guard("rlt_tensor_feature_alpha_dropout", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -440,7 +440,7 @@ pub unsafe extern "C" fn rlt_tensor_native_dropout(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_native_dropout", || {
+    guard("rlt_tensor_native_dropout", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -469,7 +469,7 @@ pub unsafe extern "C" fn rlt_tensor_native_dropout_backward(
     scale: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_native_dropout_backward", || {
+    guard("rlt_tensor_native_dropout_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -499,7 +499,7 @@ pub unsafe extern "C" fn rlt_tensor_embedding(
     sparse: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_embedding", || {
+    guard("rlt_tensor_embedding", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let weight = arg::tensor(weight, "weight")?;
@@ -529,7 +529,7 @@ pub unsafe extern "C" fn rlt_tensor_embedding_dense_backward(
     scale_grad_by_freq: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_embedding_dense_backward", || {
+    guard("rlt_tensor_embedding_dense_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -561,7 +561,7 @@ pub unsafe extern "C" fn rlt_tensor_one_hot(
     num_classes: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_one_hot", || {
+    guard("rlt_tensor_one_hot", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -586,7 +586,7 @@ pub unsafe extern "C" fn rlt_tensor__safe_softmax(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__safe_softmax", || {
+    guard("rlt_tensor__safe_softmax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -613,7 +613,7 @@ pub unsafe extern "C" fn rlt_tensor_embedding_renorm_(
     max_norm: f64,
     norm_type: f64,
 ) -> i32 {
-    guard("rlt_tensor_embedding_renorm_", || {
+    guard("rlt_tensor_embedding_renorm_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -639,7 +639,7 @@ pub unsafe extern "C" fn rlt_tensor_bilinear(
     bias: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bilinear", || {
+    guard("rlt_tensor_bilinear", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input1 = arg::tensor(input1, "input1")?;
@@ -675,7 +675,7 @@ pub unsafe extern "C" fn rlt_tensor_scaled_dot_product_attention(
     enable_gqa: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_scaled_dot_product_attention", || {
+    guard("rlt_tensor_scaled_dot_product_attention", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let query = arg::tensor(query, "query")?;
@@ -727,7 +727,7 @@ pub unsafe extern "C" fn rlt_tensor_embedding_bag(
     out2: *mut *mut rlt_tensor,
     out3: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_embedding_bag", || {
+    guard("rlt_tensor_embedding_bag", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let weight = arg::tensor(weight, "weight")?;
@@ -783,7 +783,7 @@ pub unsafe extern "C" fn rlt_tensor_embedding_bag_padding_idx(
     out2: *mut *mut rlt_tensor,
     out3: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_embedding_bag_padding_idx", || {
+    guard("rlt_tensor_embedding_bag_padding_idx", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let weight = arg::tensor(weight, "weight")?;

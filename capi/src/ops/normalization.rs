@@ -30,7 +30,7 @@ pub unsafe extern "C" fn rlt_tensor_batch_norm(
     cudnn_enabled: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_batch_norm", || {
+    guard("rlt_tensor_batch_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn rlt_tensor_native_batch_norm(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_native_batch_norm", || {
+    guard("rlt_tensor_native_batch_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn rlt_tensor__native_batch_norm_legit(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__native_batch_norm_legit", || {
+    guard("rlt_tensor__native_batch_norm_legit", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn rlt_tensor__native_batch_norm_legit_no_stats(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__native_batch_norm_legit_no_stats", || {
+    guard("rlt_tensor__native_batch_norm_legit_no_stats", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn rlt_tensor__batch_norm_with_update(
     out2: *mut *mut rlt_tensor,
     out3: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__batch_norm_with_update", || {
+    guard("rlt_tensor__batch_norm_with_update", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn rlt_tensor_instance_norm(
     cudnn_enabled: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_instance_norm", || {
+    guard("rlt_tensor_instance_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn rlt_tensor_group_norm(
     cudnn_enabled: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_group_norm", || {
+    guard("rlt_tensor_group_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn rlt_tensor__group_norm(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__group_norm", || {
+    guard("rlt_tensor__group_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -398,7 +398,7 @@ pub unsafe extern "C" fn rlt_tensor_rms_norm(
     eps: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rms_norm", || {
+    guard("rlt_tensor_rms_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;

@@ -16,7 +16,7 @@ use std::ffi::c_char;
 /// `abs(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_abs(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_abs", || {
+    guard("rlt_tensor_abs", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn rlt_tensor_abs(self_: *const rlt_tensor, out0: *mut *mu
 /// `abs_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_abs_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_abs_", || {
+    guard("rlt_tensor_abs_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn rlt_tensor_abs_(self_: *const rlt_tensor) -> i32 {
 /// `abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_abs_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_abs_out", || {
+    guard("rlt_tensor_abs_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn rlt_tensor_abs_out(self_: *const rlt_tensor, out: *cons
 /// `sign(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sign(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sign", || {
+    guard("rlt_tensor_sign", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn rlt_tensor_sign(self_: *const rlt_tensor, out0: *mut *m
 /// `sign_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sign_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sign_", || {
+    guard("rlt_tensor_sign_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn rlt_tensor_sign_(self_: *const rlt_tensor) -> i32 {
 /// `sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sign_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sign_out", || {
+    guard("rlt_tensor_sign_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn rlt_tensor_sign_out(self_: *const rlt_tensor, out: *con
 /// `sgn(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sgn(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sgn", || {
+    guard("rlt_tensor_sgn", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn rlt_tensor_sgn(self_: *const rlt_tensor, out0: *mut *mu
 /// `sgn_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sgn_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sgn_", || {
+    guard("rlt_tensor_sgn_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn rlt_tensor_sgn_(self_: *const rlt_tensor) -> i32 {
 /// `sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sgn_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sgn_out", || {
+    guard("rlt_tensor_sgn_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn rlt_tensor_sgn_out(self_: *const rlt_tensor, out: *cons
 /// `ceil(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ceil(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_ceil", || {
+    guard("rlt_tensor_ceil", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn rlt_tensor_ceil(self_: *const rlt_tensor, out0: *mut *m
 /// `ceil_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ceil_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_ceil_", || {
+    guard("rlt_tensor_ceil_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn rlt_tensor_ceil_(self_: *const rlt_tensor) -> i32 {
 /// `ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ceil_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_ceil_out", || {
+    guard("rlt_tensor_ceil_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn rlt_tensor_ceil_out(self_: *const rlt_tensor, out: *con
 /// `floor(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_floor(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_floor", || {
+    guard("rlt_tensor_floor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn rlt_tensor_floor(self_: *const rlt_tensor, out0: *mut *
 /// `floor_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_floor_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_floor_", || {
+    guard("rlt_tensor_floor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_(self_: *const rlt_tensor) -> i32 {
 /// `floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_floor_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_floor_out", || {
+    guard("rlt_tensor_floor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_out(self_: *const rlt_tensor, out: *co
 /// `trunc(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_trunc(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_trunc", || {
+    guard("rlt_tensor_trunc", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn rlt_tensor_trunc(self_: *const rlt_tensor, out0: *mut *
 /// `trunc_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_trunc_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_trunc_", || {
+    guard("rlt_tensor_trunc_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn rlt_tensor_trunc_(self_: *const rlt_tensor) -> i32 {
 /// `trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_trunc_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_trunc_out", || {
+    guard("rlt_tensor_trunc_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn rlt_tensor_trunc_out(self_: *const rlt_tensor, out: *co
 /// `round(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_round(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_round", || {
+    guard("rlt_tensor_round", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -403,7 +403,7 @@ pub unsafe extern "C" fn rlt_tensor_round(self_: *const rlt_tensor, out0: *mut *
 /// `round_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_round_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_round_", || {
+    guard("rlt_tensor_round_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn rlt_tensor_round_(self_: *const rlt_tensor) -> i32 {
 /// `round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_round_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_round_out", || {
+    guard("rlt_tensor_round_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -447,7 +447,7 @@ pub unsafe extern "C" fn rlt_tensor_round_decimals(
     decimals: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_round_decimals", || {
+    guard("rlt_tensor_round_decimals", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -468,7 +468,7 @@ pub unsafe extern "C" fn rlt_tensor_round_decimals(
 /// `round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_round_decimals_(self_: *const rlt_tensor, decimals: i64) -> i32 {
-    guard("rlt_tensor_round_decimals_", || {
+    guard("rlt_tensor_round_decimals_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -492,7 +492,7 @@ pub unsafe extern "C" fn rlt_tensor_round_decimals_out(
     decimals: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_round_decimals_out", || {
+    guard("rlt_tensor_round_decimals_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -512,7 +512,7 @@ pub unsafe extern "C" fn rlt_tensor_round_decimals_out(
 /// `frac(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_frac(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_frac", || {
+    guard("rlt_tensor_frac", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -533,7 +533,7 @@ pub unsafe extern "C" fn rlt_tensor_frac(self_: *const rlt_tensor, out0: *mut *m
 /// `frac_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_frac_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_frac_", || {
+    guard("rlt_tensor_frac_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -553,7 +553,7 @@ pub unsafe extern "C" fn rlt_tensor_frac_(self_: *const rlt_tensor) -> i32 {
 /// `frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_frac_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_frac_out", || {
+    guard("rlt_tensor_frac_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -580,7 +580,7 @@ pub unsafe extern "C" fn rlt_tensor_nan_to_num(
     neginf: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nan_to_num", || {
+    guard("rlt_tensor_nan_to_num", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -611,7 +611,7 @@ pub unsafe extern "C" fn rlt_tensor_nan_to_num_(
     posinf: *const f64,
     neginf: *const f64,
 ) -> i32 {
-    guard("rlt_tensor_nan_to_num_", || {
+    guard("rlt_tensor_nan_to_num_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -642,7 +642,7 @@ pub unsafe extern "C" fn rlt_tensor_nan_to_num_out(
     neginf: *const f64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nan_to_num_out", || {
+    guard("rlt_tensor_nan_to_num_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -670,7 +670,7 @@ pub unsafe extern "C" fn rlt_tensor_copysign_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_copysign_Tensor", || {
+    guard("rlt_tensor_copysign_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -693,7 +693,7 @@ pub unsafe extern "C" fn rlt_tensor_copysign_Tensor(
 /// `copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_copysign_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_copysign_Tensor_", || {
+    guard("rlt_tensor_copysign_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -719,7 +719,7 @@ pub unsafe extern "C" fn rlt_tensor_copysign_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_copysign_out", || {
+    guard("rlt_tensor_copysign_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -744,7 +744,7 @@ pub unsafe extern "C" fn rlt_tensor_copysign_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_copysign_Scalar", || {
+    guard("rlt_tensor_copysign_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -766,7 +766,7 @@ pub unsafe extern "C" fn rlt_tensor_copysign_Scalar(
 /// `copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_copysign_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_copysign_Scalar_", || {
+    guard("rlt_tensor_copysign_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -791,7 +791,7 @@ pub unsafe extern "C" fn rlt_tensor_copysign_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_copysign_Scalar_out", || {
+    guard("rlt_tensor_copysign_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -817,7 +817,7 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmod_Tensor", || {
+    guard("rlt_tensor_fmod_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -840,7 +840,7 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Tensor(
 /// `fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_fmod_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_fmod_Tensor_", || {
+    guard("rlt_tensor_fmod_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -866,7 +866,7 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmod_Tensor_out", || {
+    guard("rlt_tensor_fmod_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -891,7 +891,7 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmod_Scalar", || {
+    guard("rlt_tensor_fmod_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -913,7 +913,7 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Scalar(
 /// `fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_fmod_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_fmod_Scalar_", || {
+    guard("rlt_tensor_fmod_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -938,7 +938,7 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmod_Scalar_out", || {
+    guard("rlt_tensor_fmod_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -964,7 +964,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_remainder_Tensor", || {
+    guard("rlt_tensor_remainder_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -987,7 +987,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Tensor(
 /// `remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_remainder_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_remainder_Tensor_", || {
+    guard("rlt_tensor_remainder_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1013,7 +1013,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Tensor_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_remainder_Tensor_out", || {
+    guard("rlt_tensor_remainder_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1038,7 +1038,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_remainder_Scalar", || {
+    guard("rlt_tensor_remainder_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1060,7 +1060,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Scalar(
 /// `remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_remainder_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_remainder_Scalar_", || {
+    guard("rlt_tensor_remainder_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1085,7 +1085,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_remainder_Scalar_out", || {
+    guard("rlt_tensor_remainder_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1110,7 +1110,7 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Scalar_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_remainder_Scalar_Tensor", || {
+    guard("rlt_tensor_remainder_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1136,7 +1136,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_divide(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_floor_divide", || {
+    guard("rlt_tensor_floor_divide", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1159,7 +1159,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_divide(
 /// `floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_floor_divide_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_floor_divide_Tensor_", || {
+    guard("rlt_tensor_floor_divide_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1185,7 +1185,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_divide_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_floor_divide_out", || {
+    guard("rlt_tensor_floor_divide_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1210,7 +1210,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_divide_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_floor_divide_Scalar", || {
+    guard("rlt_tensor_floor_divide_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1232,7 +1232,7 @@ pub unsafe extern "C" fn rlt_tensor_floor_divide_Scalar(
 /// `floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_floor_divide_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_floor_divide_Scalar_", || {
+    guard("rlt_tensor_floor_divide_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1257,7 +1257,7 @@ pub unsafe extern "C" fn rlt_tensor_minimum(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_minimum", || {
+    guard("rlt_tensor_minimum", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1284,7 +1284,7 @@ pub unsafe extern "C" fn rlt_tensor_minimum_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_minimum_out", || {
+    guard("rlt_tensor_minimum_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1310,7 +1310,7 @@ pub unsafe extern "C" fn rlt_tensor_fmax(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmax", || {
+    guard("rlt_tensor_fmax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1337,7 +1337,7 @@ pub unsafe extern "C" fn rlt_tensor_fmax_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmax_out", || {
+    guard("rlt_tensor_fmax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1363,7 +1363,7 @@ pub unsafe extern "C" fn rlt_tensor_fmin(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmin", || {
+    guard("rlt_tensor_fmin", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1390,7 +1390,7 @@ pub unsafe extern "C" fn rlt_tensor_fmin_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fmin_out", || {
+    guard("rlt_tensor_fmin_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1416,7 +1416,7 @@ pub unsafe extern "C" fn rlt_tensor_heaviside(
     values: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_heaviside", || {
+    guard("rlt_tensor_heaviside", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1439,7 +1439,7 @@ pub unsafe extern "C" fn rlt_tensor_heaviside(
 /// `heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_heaviside_(self_: *const rlt_tensor, values: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_heaviside_", || {
+    guard("rlt_tensor_heaviside_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1465,7 +1465,7 @@ pub unsafe extern "C" fn rlt_tensor_heaviside_out(
     values: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_heaviside_out", || {
+    guard("rlt_tensor_heaviside_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1491,7 +1491,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min_Tensor(
     min: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_min_Tensor", || {
+    guard("rlt_tensor_clamp_min_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1514,7 +1514,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min_Tensor(
 /// `clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_clamp_min_Tensor_(self_: *const rlt_tensor, min: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_clamp_min_Tensor_", || {
+    guard("rlt_tensor_clamp_min_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1540,7 +1540,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min_Tensor_out(
     min: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_min_Tensor_out", || {
+    guard("rlt_tensor_clamp_min_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1566,7 +1566,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_Tensor(
     max: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_max_Tensor", || {
+    guard("rlt_tensor_clamp_max_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1589,7 +1589,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_Tensor(
 /// `clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_clamp_max_Tensor_(self_: *const rlt_tensor, max: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_clamp_max_Tensor_", || {
+    guard("rlt_tensor_clamp_max_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1615,7 +1615,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_Tensor_out(
     max: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_max_Tensor_out", || {
+    guard("rlt_tensor_clamp_max_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1642,7 +1642,7 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Scalar(
     weight: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lerp_Scalar", || {
+    guard("rlt_tensor_lerp_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1670,7 +1670,7 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Scalar_(
     end: *const rlt_tensor,
     weight: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_lerp_Scalar_", || {
+    guard("rlt_tensor_lerp_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1698,7 +1698,7 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Scalar_out(
     weight: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lerp_Scalar_out", || {
+    guard("rlt_tensor_lerp_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1726,7 +1726,7 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Tensor(
     weight: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lerp_Tensor", || {
+    guard("rlt_tensor_lerp_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1754,7 +1754,7 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Tensor_(
     end: *const rlt_tensor,
     weight: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lerp_Tensor_", || {
+    guard("rlt_tensor_lerp_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1782,7 +1782,7 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Tensor_out(
     weight: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lerp_Tensor_out", || {
+    guard("rlt_tensor_lerp_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1811,7 +1811,7 @@ pub unsafe extern "C" fn rlt_tensor_addcmul(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addcmul", || {
+    guard("rlt_tensor_addcmul", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1841,7 +1841,7 @@ pub unsafe extern "C" fn rlt_tensor_addcmul_(
     tensor2: *const rlt_tensor,
     value: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_addcmul_", || {
+    guard("rlt_tensor_addcmul_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1872,7 +1872,7 @@ pub unsafe extern "C" fn rlt_tensor_addcmul_out(
     value: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addcmul_out", || {
+    guard("rlt_tensor_addcmul_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1902,7 +1902,7 @@ pub unsafe extern "C" fn rlt_tensor_addcdiv(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addcdiv", || {
+    guard("rlt_tensor_addcdiv", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1932,7 +1932,7 @@ pub unsafe extern "C" fn rlt_tensor_addcdiv_(
     tensor2: *const rlt_tensor,
     value: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_addcdiv_", || {
+    guard("rlt_tensor_addcdiv_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1963,7 +1963,7 @@ pub unsafe extern "C" fn rlt_tensor_addcdiv_out(
     value: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_addcdiv_out", || {
+    guard("rlt_tensor_addcdiv_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1991,7 +1991,7 @@ pub unsafe extern "C" fn rlt_tensor_subtract_Tensor(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_subtract_Tensor", || {
+    guard("rlt_tensor_subtract_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2018,7 +2018,7 @@ pub unsafe extern "C" fn rlt_tensor_subtract_Tensor_(
     other: *const rlt_tensor,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_subtract_Tensor_", || {
+    guard("rlt_tensor_subtract_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2045,7 +2045,7 @@ pub unsafe extern "C" fn rlt_tensor_subtract_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_subtract_out", || {
+    guard("rlt_tensor_subtract_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2072,7 +2072,7 @@ pub unsafe extern "C" fn rlt_tensor_subtract_Scalar(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_subtract_Scalar", || {
+    guard("rlt_tensor_subtract_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2099,7 +2099,7 @@ pub unsafe extern "C" fn rlt_tensor_subtract_Scalar_(
     other: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_subtract_Scalar_", || {
+    guard("rlt_tensor_subtract_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2125,7 +2125,7 @@ pub unsafe extern "C" fn rlt_tensor_multiply_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multiply_Tensor", || {
+    guard("rlt_tensor_multiply_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2148,7 +2148,7 @@ pub unsafe extern "C" fn rlt_tensor_multiply_Tensor(
 /// `multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_multiply_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_multiply_Tensor_", || {
+    guard("rlt_tensor_multiply_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2174,7 +2174,7 @@ pub unsafe extern "C" fn rlt_tensor_multiply_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multiply_out", || {
+    guard("rlt_tensor_multiply_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2199,7 +2199,7 @@ pub unsafe extern "C" fn rlt_tensor_multiply_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multiply_Scalar", || {
+    guard("rlt_tensor_multiply_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2221,7 +2221,7 @@ pub unsafe extern "C" fn rlt_tensor_multiply_Scalar(
 /// `multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_multiply_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_multiply_Scalar_", || {
+    guard("rlt_tensor_multiply_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2246,7 +2246,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_divide_Tensor", || {
+    guard("rlt_tensor_divide_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2269,7 +2269,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Tensor(
 /// `divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_divide_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_divide_Tensor_", || {
+    guard("rlt_tensor_divide_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2295,7 +2295,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_divide_out", || {
+    guard("rlt_tensor_divide_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2320,7 +2320,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_divide_Scalar", || {
+    guard("rlt_tensor_divide_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2342,7 +2342,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar(
 /// `divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_divide_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_divide_Scalar_", || {
+    guard("rlt_tensor_divide_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2367,7 +2367,7 @@ pub unsafe extern "C" fn rlt_tensor_true_divide_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_true_divide_Tensor", || {
+    guard("rlt_tensor_true_divide_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2390,7 +2390,7 @@ pub unsafe extern "C" fn rlt_tensor_true_divide_Tensor(
 /// `true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_true_divide_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_true_divide_Tensor_", || {
+    guard("rlt_tensor_true_divide_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2416,7 +2416,7 @@ pub unsafe extern "C" fn rlt_tensor_true_divide_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_true_divide_out", || {
+    guard("rlt_tensor_true_divide_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2441,7 +2441,7 @@ pub unsafe extern "C" fn rlt_tensor_true_divide_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_true_divide_Scalar", || {
+    guard("rlt_tensor_true_divide_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2463,7 +2463,7 @@ pub unsafe extern "C" fn rlt_tensor_true_divide_Scalar(
 /// `true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_true_divide_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_true_divide_Scalar_", || {
+    guard("rlt_tensor_true_divide_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2488,7 +2488,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Tensor_mode(
     rounding_mode: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_divide_Tensor_mode", || {
+    guard("rlt_tensor_divide_Tensor_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2515,7 +2515,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Tensor_mode_(
     other: *const rlt_tensor,
     rounding_mode: *const c_char,
 ) -> i32 {
-    guard("rlt_tensor_divide_Tensor_mode_", || {
+    guard("rlt_tensor_divide_Tensor_mode_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2542,7 +2542,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_out_mode(
     rounding_mode: *const c_char,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_divide_out_mode", || {
+    guard("rlt_tensor_divide_out_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2569,7 +2569,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar_mode(
     rounding_mode: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_divide_Scalar_mode", || {
+    guard("rlt_tensor_divide_Scalar_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2596,7 +2596,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar_mode_(
     other: *const rlt_scalar,
     rounding_mode: *const c_char,
 ) -> i32 {
-    guard("rlt_tensor_divide_Scalar_mode_", || {
+    guard("rlt_tensor_divide_Scalar_mode_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2617,7 +2617,7 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar_mode_(
 /// `positive(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_positive(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_positive", || {
+    guard("rlt_tensor_positive", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2637,7 +2637,7 @@ pub unsafe extern "C" fn rlt_tensor_positive(self_: *const rlt_tensor, out0: *mu
 /// `angle(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_angle(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_angle", || {
+    guard("rlt_tensor_angle", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2658,7 +2658,7 @@ pub unsafe extern "C" fn rlt_tensor_angle(self_: *const rlt_tensor, out0: *mut *
 /// `angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_angle_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_angle_out", || {
+    guard("rlt_tensor_angle_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2686,7 +2686,7 @@ pub unsafe extern "C" fn rlt_tensor_isclose(
     equal_nan: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_isclose", || {
+    guard("rlt_tensor_isclose", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2707,7 +2707,7 @@ pub unsafe extern "C" fn rlt_tensor_isclose(
 /// `isreal(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_isreal(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_isreal", || {
+    guard("rlt_tensor_isreal", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2731,7 +2731,7 @@ pub unsafe extern "C" fn rlt_tensor_frexp_Tensor(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_frexp_Tensor", || {
+    guard("rlt_tensor_frexp_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2760,7 +2760,7 @@ pub unsafe extern "C" fn rlt_tensor_frexp_Tensor_out(
     mantissa: *const rlt_tensor,
     exponent: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_frexp_Tensor_out", || {
+    guard("rlt_tensor_frexp_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2785,7 +2785,7 @@ pub unsafe extern "C" fn rlt_tensor_ldexp_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_ldexp_Tensor", || {
+    guard("rlt_tensor_ldexp_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2811,7 +2811,7 @@ pub unsafe extern "C" fn rlt_tensor_nextafter(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nextafter", || {
+    guard("rlt_tensor_nextafter", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2834,7 +2834,7 @@ pub unsafe extern "C" fn rlt_tensor_nextafter(
 /// `nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nextafter_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_nextafter_", || {
+    guard("rlt_tensor_nextafter_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2860,7 +2860,7 @@ pub unsafe extern "C" fn rlt_tensor_nextafter_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nextafter_out", || {
+    guard("rlt_tensor_nextafter_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2885,7 +2885,7 @@ pub unsafe extern "C" fn rlt_tensor_gcd(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gcd", || {
+    guard("rlt_tensor_gcd", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2907,7 +2907,7 @@ pub unsafe extern "C" fn rlt_tensor_gcd(
 /// `gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_gcd_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_gcd_", || {
+    guard("rlt_tensor_gcd_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2932,7 +2932,7 @@ pub unsafe extern "C" fn rlt_tensor_gcd_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gcd_out", || {
+    guard("rlt_tensor_gcd_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2957,7 +2957,7 @@ pub unsafe extern "C" fn rlt_tensor_lcm(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lcm", || {
+    guard("rlt_tensor_lcm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2979,7 +2979,7 @@ pub unsafe extern "C" fn rlt_tensor_lcm(
 /// `lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lcm_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_lcm_", || {
+    guard("rlt_tensor_lcm_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -3004,7 +3004,7 @@ pub unsafe extern "C" fn rlt_tensor_lcm_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lcm_out", || {
+    guard("rlt_tensor_lcm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn rlt_tensor__fused_sgd_(
     grad_scale: *const rlt_tensor,
     found_inf: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__fused_sgd_", || {
+    guard("rlt_tensor__fused_sgd_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensors(self_, self_len, "self")?;
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn rlt_tensor__fused_adam_(
     grad_scale: *const rlt_tensor,
     found_inf: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__fused_adam_", || {
+    guard("rlt_tensor__fused_adam_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensors(self_, self_len, "self")?;
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn rlt_tensor__fused_adamw_(
     grad_scale: *const rlt_tensor,
     found_inf: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__fused_adamw_", || {
+    guard("rlt_tensor__fused_adamw_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensors(self_, self_len, "self")?;

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn rlt_tensor_add_Tensor(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_add_Tensor", || {
+    guard("rlt_tensor_add_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn rlt_tensor_add_Tensor_(
     other: *const rlt_tensor,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_add_Tensor_", || {
+    guard("rlt_tensor_add_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn rlt_tensor_add_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_add_out", || {
+    guard("rlt_tensor_add_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn rlt_tensor_add_Scalar(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_add_Scalar", || {
+    guard("rlt_tensor_add_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn rlt_tensor_add_Scalar_(
     other: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_add_Scalar_", || {
+    guard("rlt_tensor_add_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn rlt_tensor_sub_Tensor(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sub_Tensor", || {
+    guard("rlt_tensor_sub_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn rlt_tensor_sub_Tensor_(
     other: *const rlt_tensor,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_sub_Tensor_", || {
+    guard("rlt_tensor_sub_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn rlt_tensor_sub_out(
     alpha: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sub_out", || {
+    guard("rlt_tensor_sub_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn rlt_tensor_sub_Scalar(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sub_Scalar", || {
+    guard("rlt_tensor_sub_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn rlt_tensor_sub_Scalar_(
     other: *const rlt_scalar,
     alpha: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_sub_Scalar_", || {
+    guard("rlt_tensor_sub_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn rlt_tensor_rsub_Tensor(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rsub_Tensor", || {
+    guard("rlt_tensor_rsub_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -330,7 +330,7 @@ pub unsafe extern "C" fn rlt_tensor_rsub_Scalar(
     alpha: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rsub_Scalar", || {
+    guard("rlt_tensor_rsub_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -357,7 +357,7 @@ pub unsafe extern "C" fn rlt_tensor_mul_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mul_Tensor", || {
+    guard("rlt_tensor_mul_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -380,7 +380,7 @@ pub unsafe extern "C" fn rlt_tensor_mul_Tensor(
 /// `mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mul_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_mul_Tensor_", || {
+    guard("rlt_tensor_mul_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -406,7 +406,7 @@ pub unsafe extern "C" fn rlt_tensor_mul_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mul_out", || {
+    guard("rlt_tensor_mul_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn rlt_tensor_mul_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mul_Scalar", || {
+    guard("rlt_tensor_mul_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -453,7 +453,7 @@ pub unsafe extern "C" fn rlt_tensor_mul_Scalar(
 /// `mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mul_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_mul_Scalar_", || {
+    guard("rlt_tensor_mul_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -478,7 +478,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_div_Tensor", || {
+    guard("rlt_tensor_div_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -501,7 +501,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor(
 /// `div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_div_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_div_Tensor_", || {
+    guard("rlt_tensor_div_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -527,7 +527,7 @@ pub unsafe extern "C" fn rlt_tensor_div_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_div_out", || {
+    guard("rlt_tensor_div_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -552,7 +552,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_div_Scalar", || {
+    guard("rlt_tensor_div_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -574,7 +574,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar(
 /// `div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_div_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_div_Scalar_", || {
+    guard("rlt_tensor_div_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -600,7 +600,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor_mode(
     rounding_mode: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_div_Tensor_mode", || {
+    guard("rlt_tensor_div_Tensor_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -628,7 +628,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor_mode_(
     other: *const rlt_tensor,
     rounding_mode: *const c_char,
 ) -> i32 {
-    guard("rlt_tensor_div_Tensor_mode_", || {
+    guard("rlt_tensor_div_Tensor_mode_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -656,7 +656,7 @@ pub unsafe extern "C" fn rlt_tensor_div_out_mode(
     rounding_mode: *const c_char,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_div_out_mode", || {
+    guard("rlt_tensor_div_out_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -683,7 +683,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar_mode(
     rounding_mode: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_div_Scalar_mode", || {
+    guard("rlt_tensor_div_Scalar_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -710,7 +710,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar_mode_(
     other: *const rlt_scalar,
     rounding_mode: *const c_char,
 ) -> i32 {
-    guard("rlt_tensor_div_Scalar_mode_", || {
+    guard("rlt_tensor_div_Scalar_mode_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -731,7 +731,7 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar_mode_(
 /// `neg(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_neg(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_neg", || {
+    guard("rlt_tensor_neg", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -752,7 +752,7 @@ pub unsafe extern "C" fn rlt_tensor_neg(self_: *const rlt_tensor, out0: *mut *mu
 /// `neg_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_neg_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_neg_", || {
+    guard("rlt_tensor_neg_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -772,7 +772,7 @@ pub unsafe extern "C" fn rlt_tensor_neg_(self_: *const rlt_tensor) -> i32 {
 /// `neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_neg_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_neg_out", || {
+    guard("rlt_tensor_neg_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -792,7 +792,7 @@ pub unsafe extern "C" fn rlt_tensor_neg_out(self_: *const rlt_tensor, out: *cons
 /// `exp(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_exp(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_exp", || {
+    guard("rlt_tensor_exp", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -813,7 +813,7 @@ pub unsafe extern "C" fn rlt_tensor_exp(self_: *const rlt_tensor, out0: *mut *mu
 /// `exp_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_exp_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_exp_", || {
+    guard("rlt_tensor_exp_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -833,7 +833,7 @@ pub unsafe extern "C" fn rlt_tensor_exp_(self_: *const rlt_tensor) -> i32 {
 /// `exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_exp_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_exp_out", || {
+    guard("rlt_tensor_exp_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -853,7 +853,7 @@ pub unsafe extern "C" fn rlt_tensor_exp_out(self_: *const rlt_tensor, out: *cons
 /// `sqrt(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sqrt(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_sqrt", || {
+    guard("rlt_tensor_sqrt", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -874,7 +874,7 @@ pub unsafe extern "C" fn rlt_tensor_sqrt(self_: *const rlt_tensor, out0: *mut *m
 /// `sqrt_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sqrt_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sqrt_", || {
+    guard("rlt_tensor_sqrt_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -894,7 +894,7 @@ pub unsafe extern "C" fn rlt_tensor_sqrt_(self_: *const rlt_tensor) -> i32 {
 /// `sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sqrt_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_sqrt_out", || {
+    guard("rlt_tensor_sqrt_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -914,7 +914,7 @@ pub unsafe extern "C" fn rlt_tensor_sqrt_out(self_: *const rlt_tensor, out: *con
 /// `log(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_log", || {
+    guard("rlt_tensor_log", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -935,7 +935,7 @@ pub unsafe extern "C" fn rlt_tensor_log(self_: *const rlt_tensor, out0: *mut *mu
 /// `log_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log_", || {
+    guard("rlt_tensor_log_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -955,7 +955,7 @@ pub unsafe extern "C" fn rlt_tensor_log_(self_: *const rlt_tensor) -> i32 {
 /// `log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_log_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_log_out", || {
+    guard("rlt_tensor_log_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -975,7 +975,7 @@ pub unsafe extern "C" fn rlt_tensor_log_out(self_: *const rlt_tensor, out: *cons
 /// `reciprocal(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_reciprocal(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_reciprocal", || {
+    guard("rlt_tensor_reciprocal", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -996,7 +996,7 @@ pub unsafe extern "C" fn rlt_tensor_reciprocal(self_: *const rlt_tensor, out0: *
 /// `reciprocal_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_reciprocal_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_reciprocal_", || {
+    guard("rlt_tensor_reciprocal_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1016,7 +1016,7 @@ pub unsafe extern "C" fn rlt_tensor_reciprocal_(self_: *const rlt_tensor) -> i32
 /// `reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_reciprocal_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_reciprocal_out", || {
+    guard("rlt_tensor_reciprocal_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1036,7 +1036,7 @@ pub unsafe extern "C" fn rlt_tensor_reciprocal_out(self_: *const rlt_tensor, out
 /// `relu(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_relu(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_relu", || {
+    guard("rlt_tensor_relu", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1057,7 +1057,7 @@ pub unsafe extern "C" fn rlt_tensor_relu(self_: *const rlt_tensor, out0: *mut *m
 /// `relu_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_relu_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_relu_", || {
+    guard("rlt_tensor_relu_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1082,7 +1082,7 @@ pub unsafe extern "C" fn rlt_tensor_threshold_backward(
     threshold: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_threshold_backward", || {
+    guard("rlt_tensor_threshold_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1112,7 +1112,7 @@ pub unsafe extern "C" fn rlt_tensor_threshold_backward_grad_input(
     threshold: *const rlt_scalar,
     grad_input: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_threshold_backward_grad_input", || {
+    guard("rlt_tensor_threshold_backward_grad_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1139,7 +1139,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp(
     max: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp", || {
+    guard("rlt_tensor_clamp", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1166,7 +1166,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_(
     min: *const rlt_scalar,
     max: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_clamp_", || {
+    guard("rlt_tensor_clamp_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1193,7 +1193,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_out(
     max: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_out", || {
+    guard("rlt_tensor_clamp_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1220,7 +1220,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_Tensor(
     max: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_Tensor", || {
+    guard("rlt_tensor_clamp_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1247,7 +1247,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_Tensor_(
     min: *const rlt_tensor,
     max: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_Tensor_", || {
+    guard("rlt_tensor_clamp_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1274,7 +1274,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_Tensor_out(
     max: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_Tensor_out", || {
+    guard("rlt_tensor_clamp_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1300,7 +1300,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min(
     min: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_min", || {
+    guard("rlt_tensor_clamp_min", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1322,7 +1322,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min(
 /// `clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_clamp_min_(self_: *const rlt_tensor, min: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_clamp_min_", || {
+    guard("rlt_tensor_clamp_min_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1347,7 +1347,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min_out(
     min: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_min_out", || {
+    guard("rlt_tensor_clamp_min_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1372,7 +1372,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max(
     max: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_max", || {
+    guard("rlt_tensor_clamp_max", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1394,7 +1394,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max(
 /// `clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_clamp_max_(self_: *const rlt_tensor, max: *const rlt_scalar) -> i32 {
-    guard("rlt_tensor_clamp_max_", || {
+    guard("rlt_tensor_clamp_max_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1419,7 +1419,7 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_out(
     max: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_clamp_max_out", || {
+    guard("rlt_tensor_clamp_max_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1445,7 +1445,7 @@ pub unsafe extern "C" fn rlt_tensor_maximum(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_maximum", || {
+    guard("rlt_tensor_maximum", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1472,7 +1472,7 @@ pub unsafe extern "C" fn rlt_tensor_maximum_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_maximum_out", || {
+    guard("rlt_tensor_maximum_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1498,7 +1498,7 @@ pub unsafe extern "C" fn rlt_tensor_max_other(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_other", || {
+    guard("rlt_tensor_max_other", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1525,7 +1525,7 @@ pub unsafe extern "C" fn rlt_tensor_max_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_out", || {
+    guard("rlt_tensor_max_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1551,7 +1551,7 @@ pub unsafe extern "C" fn rlt_tensor_min_other(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_min_other", || {
+    guard("rlt_tensor_min_other", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1578,7 +1578,7 @@ pub unsafe extern "C" fn rlt_tensor_min_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_min_out", || {
+    guard("rlt_tensor_min_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1604,7 +1604,7 @@ pub unsafe extern "C" fn rlt_tensor_where_self(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_where_self", || {
+    guard("rlt_tensor_where_self", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let condition = arg::tensor(condition, "condition")?;
@@ -1632,7 +1632,7 @@ pub unsafe extern "C" fn rlt_tensor_where_self_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_where_self_out", || {
+    guard("rlt_tensor_where_self_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let condition = arg::tensor(condition, "condition")?;
@@ -1659,7 +1659,7 @@ pub unsafe extern "C" fn rlt_tensor_where_ScalarSelf(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_where_ScalarSelf", || {
+    guard("rlt_tensor_where_ScalarSelf", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let condition = arg::tensor(condition, "condition")?;
@@ -1686,7 +1686,7 @@ pub unsafe extern "C" fn rlt_tensor_where_ScalarOther(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_where_ScalarOther", || {
+    guard("rlt_tensor_where_ScalarOther", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let condition = arg::tensor(condition, "condition")?;
@@ -1713,7 +1713,7 @@ pub unsafe extern "C" fn rlt_tensor_where_Scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_where_Scalar", || {
+    guard("rlt_tensor_where_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let condition = arg::tensor(condition, "condition")?;
@@ -1740,7 +1740,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Scalar(
     value: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_masked_fill_Scalar", || {
+    guard("rlt_tensor_masked_fill_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1767,7 +1767,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Scalar_(
     mask: *const rlt_tensor,
     value: *const rlt_scalar,
 ) -> i32 {
-    guard("rlt_tensor_masked_fill_Scalar_", || {
+    guard("rlt_tensor_masked_fill_Scalar_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1793,7 +1793,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Tensor(
     value: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_masked_fill_Tensor", || {
+    guard("rlt_tensor_masked_fill_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1820,7 +1820,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Tensor_(
     mask: *const rlt_tensor,
     value: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_masked_fill_Tensor_", || {
+    guard("rlt_tensor_masked_fill_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1841,7 +1841,7 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Tensor_(
 /// `conj_physical(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_conj_physical(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_conj_physical", || {
+    guard("rlt_tensor_conj_physical", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1862,7 +1862,7 @@ pub unsafe extern "C" fn rlt_tensor_conj_physical(self_: *const rlt_tensor, out0
 /// `conj_physical_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_conj_physical_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_conj_physical_", || {
+    guard("rlt_tensor_conj_physical_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1882,7 +1882,7 @@ pub unsafe extern "C" fn rlt_tensor_conj_physical_(self_: *const rlt_tensor) -> 
 /// `conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_conj_physical_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_conj_physical_out", || {
+    guard("rlt_tensor_conj_physical_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1903,7 +1903,7 @@ pub unsafe extern "C" fn rlt_tensor_conj_physical_out(self_: *const rlt_tensor, 
 /// `conj(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_conj(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_conj", || {
+    guard("rlt_tensor_conj", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1923,7 +1923,7 @@ pub unsafe extern "C" fn rlt_tensor_conj(self_: *const rlt_tensor, out0: *mut *m
 /// `resolve_conj(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_resolve_conj(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_resolve_conj", || {
+    guard("rlt_tensor_resolve_conj", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1943,7 +1943,7 @@ pub unsafe extern "C" fn rlt_tensor_resolve_conj(self_: *const rlt_tensor, out0:
 /// `real(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_real(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_real", || {
+    guard("rlt_tensor_real", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1963,7 +1963,7 @@ pub unsafe extern "C" fn rlt_tensor_real(self_: *const rlt_tensor, out0: *mut *m
 /// `_real_part(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__real_part(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor__real_part", || {
+    guard("rlt_tensor__real_part", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

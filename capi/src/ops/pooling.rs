@@ -30,7 +30,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool1d(
     ceil_mode: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool1d", || {
+    guard("rlt_tensor_max_pool1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool1d_with_indices(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool1d_with_indices", || {
+    guard("rlt_tensor_max_pool1d_with_indices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d(
     ceil_mode: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool2d", || {
+    guard("rlt_tensor_max_pool2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_with_indices(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool2d_with_indices", || {
+    guard("rlt_tensor_max_pool2d_with_indices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_with_indices_backward(
     indices: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool2d_with_indices_backward", || {
+    guard("rlt_tensor_max_pool2d_with_indices_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d(
     ceil_mode: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool3d", || {
+    guard("rlt_tensor_max_pool3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d_with_indices(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool3d_with_indices", || {
+    guard("rlt_tensor_max_pool3d_with_indices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d_with_indices_backward(
     indices: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool3d_with_indices_backward", || {
+    guard("rlt_tensor_max_pool3d_with_indices_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -380,7 +380,7 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_backward(
     ceil_mode: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_pool2d_backward", || {
+    guard("rlt_tensor_max_pool2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -428,7 +428,7 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool1d(
     count_include_pad: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_avg_pool1d", || {
+    guard("rlt_tensor_avg_pool1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -474,7 +474,7 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool2d(
     divisor_override: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_avg_pool2d", || {
+    guard("rlt_tensor_avg_pool2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -520,7 +520,7 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool2d_backward(
     divisor_override: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_avg_pool2d_backward", || {
+    guard("rlt_tensor_avg_pool2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -570,7 +570,7 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool3d(
     divisor_override: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_avg_pool3d", || {
+    guard("rlt_tensor_avg_pool3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -616,7 +616,7 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool3d_backward(
     divisor_override: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_avg_pool3d_backward", || {
+    guard("rlt_tensor_avg_pool3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -657,7 +657,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_avg_pool1d(
     output_size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_avg_pool1d", || {
+    guard("rlt_tensor_adaptive_avg_pool1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -686,7 +686,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool1d(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_max_pool1d", || {
+    guard("rlt_tensor_adaptive_max_pool1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -717,7 +717,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_avg_pool2d(
     output_size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_avg_pool2d", || {
+    guard("rlt_tensor_adaptive_avg_pool2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -742,7 +742,7 @@ pub unsafe extern "C" fn rlt_tensor__adaptive_avg_pool2d_backward(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__adaptive_avg_pool2d_backward", || {
+    guard("rlt_tensor__adaptive_avg_pool2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -771,7 +771,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool2d(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_max_pool2d", || {
+    guard("rlt_tensor_adaptive_max_pool2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -800,7 +800,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool2d_backward(
     indices: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_max_pool2d_backward", || {
+    guard("rlt_tensor_adaptive_max_pool2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -834,7 +834,7 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool2d(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fractional_max_pool2d", || {
+    guard("rlt_tensor_fractional_max_pool2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -870,7 +870,7 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool2d_backward(
     indices: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fractional_max_pool2d_backward", || {
+    guard("rlt_tensor_fractional_max_pool2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -901,7 +901,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_avg_pool3d(
     output_size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_avg_pool3d", || {
+    guard("rlt_tensor_adaptive_avg_pool3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -926,7 +926,7 @@ pub unsafe extern "C" fn rlt_tensor__adaptive_avg_pool3d_backward(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__adaptive_avg_pool3d_backward", || {
+    guard("rlt_tensor__adaptive_avg_pool3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -955,7 +955,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool3d(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_max_pool3d", || {
+    guard("rlt_tensor_adaptive_max_pool3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -984,7 +984,7 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool3d_backward(
     indices: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_adaptive_max_pool3d_backward", || {
+    guard("rlt_tensor_adaptive_max_pool3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1018,7 +1018,7 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool3d(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fractional_max_pool3d", || {
+    guard("rlt_tensor_fractional_max_pool3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1054,7 +1054,7 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool3d_backward(
     indices: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_fractional_max_pool3d_backward", || {
+    guard("rlt_tensor_fractional_max_pool3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1084,7 +1084,7 @@ pub unsafe extern "C" fn rlt_tensor_max_unpool2d(
     output_size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_unpool2d", || {
+    guard("rlt_tensor_max_unpool2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1118,7 +1118,7 @@ pub unsafe extern "C" fn rlt_tensor_max_unpool3d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_unpool3d", || {
+    guard("rlt_tensor_max_unpool3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn rlt_tensor_rand(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rand", || {
+    guard("rlt_tensor_rand", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn rlt_tensor_rand(
 /// `rand.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rand_out(size: *const i64, size_len: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_rand_out", || {
+    guard("rlt_tensor_rand_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn rlt_tensor_rand_generator(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rand_generator", || {
+    guard("rlt_tensor_rand_generator", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn rlt_tensor_rand_generator_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rand_generator_out", || {
+    guard("rlt_tensor_rand_generator_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn rlt_tensor_rand_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rand_like", || {
+    guard("rlt_tensor_rand_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn rlt_tensor_randn(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randn", || {
+    guard("rlt_tensor_randn", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn rlt_tensor_randn(
 /// `randn.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randn_out(size: *const i64, size_len: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_randn_out", || {
+    guard("rlt_tensor_randn_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn rlt_tensor_randn_generator(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randn_generator", || {
+    guard("rlt_tensor_randn_generator", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn rlt_tensor_randn_generator_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randn_generator_out", || {
+    guard("rlt_tensor_randn_generator_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn rlt_tensor_randn_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randn_like", || {
+    guard("rlt_tensor_randn_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn rlt_tensor_randint(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint", || {
+    guard("rlt_tensor_randint", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_out(
     size_len: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_out", || {
+    guard("rlt_tensor_randint_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_generator(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_generator", || {
+    guard("rlt_tensor_randint_generator", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_generator_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_generator_out", || {
+    guard("rlt_tensor_randint_generator_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -400,7 +400,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_low(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_low", || {
+    guard("rlt_tensor_randint_low", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -428,7 +428,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_out(
     size_len: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_low_out", || {
+    guard("rlt_tensor_randint_low_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -457,7 +457,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_generator(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_low_generator", || {
+    guard("rlt_tensor_randint_low_generator", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -488,7 +488,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_generator_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_low_generator_out", || {
+    guard("rlt_tensor_randint_low_generator_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -514,7 +514,7 @@ pub unsafe extern "C" fn rlt_tensor_randperm(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randperm", || {
+    guard("rlt_tensor_randperm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let options = arg::options(options)?;
@@ -535,7 +535,7 @@ pub unsafe extern "C" fn rlt_tensor_randperm(
 /// `randperm.out(int n, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randperm_out(n: i64, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_randperm_out", || {
+    guard("rlt_tensor_randperm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let out = arg::tensor(out, "out")?;
@@ -560,7 +560,7 @@ pub unsafe extern "C" fn rlt_tensor_randperm_generator(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randperm_generator", || {
+    guard("rlt_tensor_randperm_generator", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let generator = arg::generator_opt(generator);
@@ -586,7 +586,7 @@ pub unsafe extern "C" fn rlt_tensor_randperm_generator_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randperm_generator_out", || {
+    guard("rlt_tensor_randperm_generator_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let generator = arg::generator_opt(generator);
@@ -612,7 +612,7 @@ pub unsafe extern "C" fn rlt_tensor_uniform_(
     to: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_uniform_", || {
+    guard("rlt_tensor_uniform_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -638,7 +638,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_(
     std: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_normal_", || {
+    guard("rlt_tensor_normal_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -668,7 +668,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_float_float(
     options: *const rlt_tensor_options,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_float_float", || {
+    guard("rlt_tensor_normal_float_float", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -700,7 +700,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_float_float_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_float_float_out", || {
+    guard("rlt_tensor_normal_float_float_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let size = arg::ints(size, size_len, "size")?;
@@ -725,7 +725,7 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bernoulli", || {
+    guard("rlt_tensor_bernoulli", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -751,7 +751,7 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bernoulli_out", || {
+    guard("rlt_tensor_bernoulli_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -777,7 +777,7 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli_p(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bernoulli_p", || {
+    guard("rlt_tensor_bernoulli_p", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -803,7 +803,7 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli_float_(
     p: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_bernoulli_float_", || {
+    guard("rlt_tensor_bernoulli_float_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -828,7 +828,7 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli_Tensor_(
     p: *const rlt_tensor,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_bernoulli_Tensor_", || {
+    guard("rlt_tensor_bernoulli_Tensor_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -854,7 +854,7 @@ pub unsafe extern "C" fn rlt_tensor_exponential_(
     lambd: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_exponential_", || {
+    guard("rlt_tensor_exponential_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -881,7 +881,7 @@ pub unsafe extern "C" fn rlt_tensor_cauchy_(
     sigma: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_cauchy_", || {
+    guard("rlt_tensor_cauchy_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -908,7 +908,7 @@ pub unsafe extern "C" fn rlt_tensor_log_normal_(
     std: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_log_normal_", || {
+    guard("rlt_tensor_log_normal_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -933,7 +933,7 @@ pub unsafe extern "C" fn rlt_tensor_geometric_(
     p: f64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_geometric_", || {
+    guard("rlt_tensor_geometric_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -955,7 +955,7 @@ pub unsafe extern "C" fn rlt_tensor_geometric_(
 /// `random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_random_(self_: *const rlt_tensor, generator: *const rlt_generator) -> i32 {
-    guard("rlt_tensor_random_", || {
+    guard("rlt_tensor_random_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -981,7 +981,7 @@ pub unsafe extern "C" fn rlt_tensor_random_from_(
     to: *const i64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_random_from_", || {
+    guard("rlt_tensor_random_from_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1007,7 +1007,7 @@ pub unsafe extern "C" fn rlt_tensor_random_to_(
     to: i64,
     generator: *const rlt_generator,
 ) -> i32 {
-    guard("rlt_tensor_random_to_", || {
+    guard("rlt_tensor_random_to_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1032,7 +1032,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_Tensor_float(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_Tensor_float", || {
+    guard("rlt_tensor_normal_Tensor_float", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let mean = arg::tensor(mean, "mean")?;
@@ -1060,7 +1060,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_Tensor_float_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_Tensor_float_out", || {
+    guard("rlt_tensor_normal_Tensor_float_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let mean = arg::tensor(mean, "mean")?;
@@ -1086,7 +1086,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_float_Tensor(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_float_Tensor", || {
+    guard("rlt_tensor_normal_float_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let std = arg::tensor(std, "std")?;
@@ -1114,7 +1114,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_float_Tensor_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_float_Tensor_out", || {
+    guard("rlt_tensor_normal_float_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let std = arg::tensor(std, "std")?;
@@ -1140,7 +1140,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_Tensor_Tensor(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_Tensor_Tensor", || {
+    guard("rlt_tensor_normal_Tensor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let mean = arg::tensor(mean, "mean")?;
@@ -1169,7 +1169,7 @@ pub unsafe extern "C" fn rlt_tensor_normal_Tensor_Tensor_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_normal_Tensor_Tensor_out", || {
+    guard("rlt_tensor_normal_Tensor_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let mean = arg::tensor(mean, "mean")?;
@@ -1195,7 +1195,7 @@ pub unsafe extern "C" fn rlt_tensor_poisson(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_poisson", || {
+    guard("rlt_tensor_poisson", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1221,7 +1221,7 @@ pub unsafe extern "C" fn rlt_tensor_binomial(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_binomial", || {
+    guard("rlt_tensor_binomial", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let count = arg::tensor(count, "count")?;
@@ -1247,7 +1247,7 @@ pub unsafe extern "C" fn rlt_tensor__standard_gamma(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__standard_gamma", || {
+    guard("rlt_tensor__standard_gamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1272,7 +1272,7 @@ pub unsafe extern "C" fn rlt_tensor__sample_dirichlet(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__sample_dirichlet", || {
+    guard("rlt_tensor__sample_dirichlet", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1301,7 +1301,7 @@ pub unsafe extern "C" fn rlt_tensor_multinomial(
     generator: *const rlt_generator,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multinomial", || {
+    guard("rlt_tensor_multinomial", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1331,7 +1331,7 @@ pub unsafe extern "C" fn rlt_tensor_multinomial_out(
     generator: *const rlt_generator,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_multinomial_out", || {
+    guard("rlt_tensor_multinomial_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1359,7 +1359,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_like(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_like", || {
+    guard("rlt_tensor_randint_like", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1391,7 +1391,7 @@ pub unsafe extern "C" fn rlt_tensor_randint_like_low_dtype(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_randint_like_low_dtype", || {
+    guard("rlt_tensor_randint_like_low_dtype", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

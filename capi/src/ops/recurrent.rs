@@ -36,7 +36,7 @@ pub unsafe extern "C" fn rlt_tensor_lstm_input(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lstm_input", || {
+    guard("rlt_tensor_lstm_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn rlt_tensor_lstm_data(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lstm_data", || {
+    guard("rlt_tensor_lstm_data", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let data = arg::tensor(data, "data")?;
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn rlt_tensor_gru_input(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gru_input", || {
+    guard("rlt_tensor_gru_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn rlt_tensor_gru_data(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gru_data", || {
+    guard("rlt_tensor_gru_data", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let data = arg::tensor(data, "data")?;
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn rlt_tensor_rnn_tanh_input(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rnn_tanh_input", || {
+    guard("rlt_tensor_rnn_tanh_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn rlt_tensor_rnn_tanh_data(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rnn_tanh_data", || {
+    guard("rlt_tensor_rnn_tanh_data", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let data = arg::tensor(data, "data")?;
@@ -355,7 +355,7 @@ pub unsafe extern "C" fn rlt_tensor_rnn_relu_input(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rnn_relu_input", || {
+    guard("rlt_tensor_rnn_relu_input", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -405,7 +405,7 @@ pub unsafe extern "C" fn rlt_tensor_rnn_relu_data(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rnn_relu_data", || {
+    guard("rlt_tensor_rnn_relu_data", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let data = arg::tensor(data, "data")?;
@@ -453,7 +453,7 @@ pub unsafe extern "C" fn rlt_tensor_lstm_cell(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_lstm_cell", || {
+    guard("rlt_tensor_lstm_cell", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -492,7 +492,7 @@ pub unsafe extern "C" fn rlt_tensor_gru_cell(
     b_hh: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_gru_cell", || {
+    guard("rlt_tensor_gru_cell", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -526,7 +526,7 @@ pub unsafe extern "C" fn rlt_tensor_rnn_tanh_cell(
     b_hh: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rnn_tanh_cell", || {
+    guard("rlt_tensor_rnn_tanh_cell", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -560,7 +560,7 @@ pub unsafe extern "C" fn rlt_tensor_rnn_relu_cell(
     b_hh: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_rnn_relu_cell", || {
+    guard("rlt_tensor_rnn_relu_cell", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -591,7 +591,7 @@ pub unsafe extern "C" fn rlt_tensor__pack_padded_sequence(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__pack_padded_sequence", || {
+    guard("rlt_tensor__pack_padded_sequence", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -625,7 +625,7 @@ pub unsafe extern "C" fn rlt_tensor__pad_packed_sequence(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__pad_packed_sequence", || {
+    guard("rlt_tensor__pad_packed_sequence", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let data = arg::tensor(data, "data")?;

@@ -19,7 +19,7 @@ pub unsafe extern "C" fn rlt_tensor_sum(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sum", || {
+    guard("rlt_tensor_sum", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn rlt_tensor_sum_dim_IntList(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sum_dim_IntList", || {
+    guard("rlt_tensor_sum_dim_IntList", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn rlt_tensor_sum_IntList_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sum_IntList_out", || {
+    guard("rlt_tensor_sum_IntList_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn rlt_tensor_mean(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mean", || {
+    guard("rlt_tensor_mean", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn rlt_tensor_mean_dtype_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mean_dtype_out", || {
+    guard("rlt_tensor_mean_dtype_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn rlt_tensor_mean_dim(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mean_dim", || {
+    guard("rlt_tensor_mean_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn rlt_tensor_mean_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mean_out", || {
+    guard("rlt_tensor_mean_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn rlt_tensor_mean_out(
 /// `max(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_max(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_max", || {
+    guard("rlt_tensor_max", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn rlt_tensor_max(self_: *const rlt_tensor, out0: *mut *mu
 /// `max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_max_unary_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_max_unary_out", || {
+    guard("rlt_tensor_max_unary_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn rlt_tensor_max_dim(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_dim", || {
+    guard("rlt_tensor_max_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn rlt_tensor_max_dim_max(
     max: *const rlt_tensor,
     max_values: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_max_dim_max", || {
+    guard("rlt_tensor_max_dim_max", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn rlt_tensor_amax(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_amax", || {
+    guard("rlt_tensor_amax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -350,7 +350,7 @@ pub unsafe extern "C" fn rlt_tensor_amax_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_amax_out", || {
+    guard("rlt_tensor_amax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -377,7 +377,7 @@ pub unsafe extern "C" fn rlt_tensor_argmax(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_argmax", || {
+    guard("rlt_tensor_argmax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -405,7 +405,7 @@ pub unsafe extern "C" fn rlt_tensor_argmax_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_argmax_out", || {
+    guard("rlt_tensor_argmax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -436,7 +436,7 @@ pub unsafe extern "C" fn rlt_tensor_topk(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_topk", || {
+    guard("rlt_tensor_topk", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -470,7 +470,7 @@ pub unsafe extern "C" fn rlt_tensor_topk_values(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_topk_values", || {
+    guard("rlt_tensor_topk_values", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -491,7 +491,7 @@ pub unsafe extern "C" fn rlt_tensor_topk_values(
 /// `min(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_min(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_min", || {
+    guard("rlt_tensor_min", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -512,7 +512,7 @@ pub unsafe extern "C" fn rlt_tensor_min(self_: *const rlt_tensor, out0: *mut *mu
 /// `min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_min_unary_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_min_unary_out", || {
+    guard("rlt_tensor_min_unary_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -539,7 +539,7 @@ pub unsafe extern "C" fn rlt_tensor_min_dim(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_min_dim", || {
+    guard("rlt_tensor_min_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -571,7 +571,7 @@ pub unsafe extern "C" fn rlt_tensor_min_dim_min(
     min: *const rlt_tensor,
     min_indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_min_dim_min", || {
+    guard("rlt_tensor_min_dim_min", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -599,7 +599,7 @@ pub unsafe extern "C" fn rlt_tensor_amin(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_amin", || {
+    guard("rlt_tensor_amin", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -628,7 +628,7 @@ pub unsafe extern "C" fn rlt_tensor_amin_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_amin_out", || {
+    guard("rlt_tensor_amin_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -655,7 +655,7 @@ pub unsafe extern "C" fn rlt_tensor_argmin(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_argmin", || {
+    guard("rlt_tensor_argmin", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -683,7 +683,7 @@ pub unsafe extern "C" fn rlt_tensor_argmin_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_argmin_out", || {
+    guard("rlt_tensor_argmin_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -704,7 +704,7 @@ pub unsafe extern "C" fn rlt_tensor_argmin_out(
 /// `any(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_any(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_any", || {
+    guard("rlt_tensor_any", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -725,7 +725,7 @@ pub unsafe extern "C" fn rlt_tensor_any(self_: *const rlt_tensor, out0: *mut *mu
 /// `any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_any_all_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_any_all_out", || {
+    guard("rlt_tensor_any_all_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -751,7 +751,7 @@ pub unsafe extern "C" fn rlt_tensor_any_dim(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_any_dim", || {
+    guard("rlt_tensor_any_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -778,7 +778,7 @@ pub unsafe extern "C" fn rlt_tensor_any_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_any_out", || {
+    guard("rlt_tensor_any_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -806,7 +806,7 @@ pub unsafe extern "C" fn rlt_tensor_any_dims(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_any_dims", || {
+    guard("rlt_tensor_any_dims", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -836,7 +836,7 @@ pub unsafe extern "C" fn rlt_tensor_any_dims_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_any_dims_out", || {
+    guard("rlt_tensor_any_dims_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -857,7 +857,7 @@ pub unsafe extern "C" fn rlt_tensor_any_dims_out(
 /// `all(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_all(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_all", || {
+    guard("rlt_tensor_all", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -878,7 +878,7 @@ pub unsafe extern "C" fn rlt_tensor_all(self_: *const rlt_tensor, out0: *mut *mu
 /// `all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_all_all_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_all_all_out", || {
+    guard("rlt_tensor_all_all_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -904,7 +904,7 @@ pub unsafe extern "C" fn rlt_tensor_all_dim(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_all_dim", || {
+    guard("rlt_tensor_all_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -931,7 +931,7 @@ pub unsafe extern "C" fn rlt_tensor_all_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_all_out", || {
+    guard("rlt_tensor_all_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -959,7 +959,7 @@ pub unsafe extern "C" fn rlt_tensor_all_dims(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_all_dims", || {
+    guard("rlt_tensor_all_dims", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -989,7 +989,7 @@ pub unsafe extern "C" fn rlt_tensor_all_dims_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_all_dims_out", || {
+    guard("rlt_tensor_all_dims_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1010,7 +1010,7 @@ pub unsafe extern "C" fn rlt_tensor_all_dims_out(
 /// `var(Tensor self, bool unbiased=True) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_var(self_: *const rlt_tensor, unbiased: i32, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_var", || {
+    guard("rlt_tensor_var", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1038,7 +1038,7 @@ pub unsafe extern "C" fn rlt_tensor_var_dim(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_dim", || {
+    guard("rlt_tensor_var_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1069,7 +1069,7 @@ pub unsafe extern "C" fn rlt_tensor_var_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_out", || {
+    guard("rlt_tensor_var_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1100,7 +1100,7 @@ pub unsafe extern "C" fn rlt_tensor_var_correction(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_correction", || {
+    guard("rlt_tensor_var_correction", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1133,7 +1133,7 @@ pub unsafe extern "C" fn rlt_tensor_var_correction_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_correction_out", || {
+    guard("rlt_tensor_var_correction_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1160,7 +1160,7 @@ pub unsafe extern "C" fn rlt_tensor_cumsum(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cumsum", || {
+    guard("rlt_tensor_cumsum", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1182,7 +1182,7 @@ pub unsafe extern "C" fn rlt_tensor_cumsum(
 /// `cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cumsum_(self_: *const rlt_tensor, dim: i64, dtype: *const i32) -> i32 {
-    guard("rlt_tensor_cumsum_", || {
+    guard("rlt_tensor_cumsum_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1208,7 +1208,7 @@ pub unsafe extern "C" fn rlt_tensor_cumsum_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cumsum_out", || {
+    guard("rlt_tensor_cumsum_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1233,7 +1233,7 @@ pub unsafe extern "C" fn rlt_tensor__cumsum_from_end(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__cumsum_from_end", || {
+    guard("rlt_tensor__cumsum_from_end", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1253,7 +1253,7 @@ pub unsafe extern "C" fn rlt_tensor__cumsum_from_end(
 /// `std(Tensor self, bool unbiased=True) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_std(self_: *const rlt_tensor, unbiased: i32, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_std", || {
+    guard("rlt_tensor_std", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1281,7 +1281,7 @@ pub unsafe extern "C" fn rlt_tensor_std_dim(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_dim", || {
+    guard("rlt_tensor_std_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1312,7 +1312,7 @@ pub unsafe extern "C" fn rlt_tensor_std_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_out", || {
+    guard("rlt_tensor_std_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1343,7 +1343,7 @@ pub unsafe extern "C" fn rlt_tensor_std_correction(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_correction", || {
+    guard("rlt_tensor_std_correction", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1376,7 +1376,7 @@ pub unsafe extern "C" fn rlt_tensor_std_correction_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_correction_out", || {
+    guard("rlt_tensor_std_correction_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1403,7 +1403,7 @@ pub unsafe extern "C" fn rlt_tensor_var_mean(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_mean", || {
+    guard("rlt_tensor_var_mean", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1435,7 +1435,7 @@ pub unsafe extern "C" fn rlt_tensor_var_mean_dim(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_mean_dim", || {
+    guard("rlt_tensor_var_mean_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1470,7 +1470,7 @@ pub unsafe extern "C" fn rlt_tensor_var_mean_correction(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_var_mean_correction", || {
+    guard("rlt_tensor_var_mean_correction", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1500,7 +1500,7 @@ pub unsafe extern "C" fn rlt_tensor_std_mean(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_mean", || {
+    guard("rlt_tensor_std_mean", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1532,7 +1532,7 @@ pub unsafe extern "C" fn rlt_tensor_std_mean_dim(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_mean_dim", || {
+    guard("rlt_tensor_std_mean_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1567,7 +1567,7 @@ pub unsafe extern "C" fn rlt_tensor_std_mean_correction(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_std_mean_correction", || {
+    guard("rlt_tensor_std_mean_correction", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1599,7 +1599,7 @@ pub unsafe extern "C" fn rlt_tensor_aminmax(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_aminmax", || {
+    guard("rlt_tensor_aminmax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1632,7 +1632,7 @@ pub unsafe extern "C" fn rlt_tensor_aminmax_out(
     min: *const rlt_tensor,
     max: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_aminmax_out", || {
+    guard("rlt_tensor_aminmax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1658,7 +1658,7 @@ pub unsafe extern "C" fn rlt_tensor_prod(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_prod", || {
+    guard("rlt_tensor_prod", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1685,7 +1685,7 @@ pub unsafe extern "C" fn rlt_tensor_prod_dim_int(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_prod_dim_int", || {
+    guard("rlt_tensor_prod_dim_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1714,7 +1714,7 @@ pub unsafe extern "C" fn rlt_tensor_prod_int_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_prod_int_out", || {
+    guard("rlt_tensor_prod_int_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1739,7 +1739,7 @@ pub unsafe extern "C" fn rlt_tensor_count_nonzero(
     dim: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_count_nonzero", || {
+    guard("rlt_tensor_count_nonzero", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1765,7 +1765,7 @@ pub unsafe extern "C" fn rlt_tensor_count_nonzero_dim_IntList(
     dim_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_count_nonzero_dim_IntList", || {
+    guard("rlt_tensor_count_nonzero_dim_IntList", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1792,7 +1792,7 @@ pub unsafe extern "C" fn rlt_tensor_logsumexp(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logsumexp", || {
+    guard("rlt_tensor_logsumexp", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1820,7 +1820,7 @@ pub unsafe extern "C" fn rlt_tensor_logsumexp_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logsumexp_out", || {
+    guard("rlt_tensor_logsumexp_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1847,7 +1847,7 @@ pub unsafe extern "C" fn rlt_tensor_cumprod(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cumprod", || {
+    guard("rlt_tensor_cumprod", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1870,7 +1870,7 @@ pub unsafe extern "C" fn rlt_tensor_cumprod(
 /// `cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cumprod_(self_: *const rlt_tensor, dim: i64, dtype: *const i32) -> i32 {
-    guard("rlt_tensor_cumprod_", || {
+    guard("rlt_tensor_cumprod_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1897,7 +1897,7 @@ pub unsafe extern "C" fn rlt_tensor_cumprod_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cumprod_out", || {
+    guard("rlt_tensor_cumprod_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1923,7 +1923,7 @@ pub unsafe extern "C" fn rlt_tensor_logcumsumexp(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logcumsumexp", || {
+    guard("rlt_tensor_logcumsumexp", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1949,7 +1949,7 @@ pub unsafe extern "C" fn rlt_tensor_logcumsumexp_out(
     dim: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_logcumsumexp_out", || {
+    guard("rlt_tensor_logcumsumexp_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1974,7 +1974,7 @@ pub unsafe extern "C" fn rlt_tensor_sum_to_size(
     size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sum_to_size", || {
+    guard("rlt_tensor_sum_to_size", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2006,7 +2006,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vector_norm(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_vector_norm", || {
+    guard("rlt_tensor_linalg_vector_norm", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2041,7 +2041,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vector_norm_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_linalg_vector_norm_out", || {
+    guard("rlt_tensor_linalg_vector_norm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2069,7 +2069,7 @@ pub unsafe extern "C" fn rlt_tensor_norm_ScalarOpt_dtype(
     dtype: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_norm_ScalarOpt_dtype", || {
+    guard("rlt_tensor_norm_ScalarOpt_dtype", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2095,7 +2095,7 @@ pub unsafe extern "C" fn rlt_tensor_norm_Scalar(
     p: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_norm_Scalar", || {
+    guard("rlt_tensor_norm_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2126,7 +2126,7 @@ pub unsafe extern "C" fn rlt_tensor_norm_ScalarOpt_dim_dtype(
     dtype: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_norm_ScalarOpt_dim_dtype", || {
+    guard("rlt_tensor_norm_ScalarOpt_dim_dtype", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2160,7 +2160,7 @@ pub unsafe extern "C" fn rlt_tensor_norm_dtype_out(
     dtype: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_norm_dtype_out", || {
+    guard("rlt_tensor_norm_dtype_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2191,7 +2191,7 @@ pub unsafe extern "C" fn rlt_tensor_norm_ScalarOpt_dim(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_norm_ScalarOpt_dim", || {
+    guard("rlt_tensor_norm_ScalarOpt_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2222,7 +2222,7 @@ pub unsafe extern "C" fn rlt_tensor_norm_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_norm_out", || {
+    guard("rlt_tensor_norm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2251,7 +2251,7 @@ pub unsafe extern "C" fn rlt_tensor_frobenius_norm_dim(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_frobenius_norm_dim", || {
+    guard("rlt_tensor_frobenius_norm_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2280,7 +2280,7 @@ pub unsafe extern "C" fn rlt_tensor_frobenius_norm_out(
     keepdim: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_frobenius_norm_out", || {
+    guard("rlt_tensor_frobenius_norm_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2309,7 +2309,7 @@ pub unsafe extern "C" fn rlt_tensor_nansum(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nansum", || {
+    guard("rlt_tensor_nansum", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2341,7 +2341,7 @@ pub unsafe extern "C" fn rlt_tensor_nansum_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nansum_out", || {
+    guard("rlt_tensor_nansum_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2371,7 +2371,7 @@ pub unsafe extern "C" fn rlt_tensor_nanmean(
     dtype: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nanmean", || {
+    guard("rlt_tensor_nanmean", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2403,7 +2403,7 @@ pub unsafe extern "C" fn rlt_tensor_nanmean_out(
     dtype: *const i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nanmean_out", || {
+    guard("rlt_tensor_nanmean_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2431,7 +2431,7 @@ pub unsafe extern "C" fn rlt_tensor_cummax(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cummax", || {
+    guard("rlt_tensor_cummax", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2462,7 +2462,7 @@ pub unsafe extern "C" fn rlt_tensor_cummax_out(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cummax_out", || {
+    guard("rlt_tensor_cummax_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2489,7 +2489,7 @@ pub unsafe extern "C" fn rlt_tensor_cummin(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cummin", || {
+    guard("rlt_tensor_cummin", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2520,7 +2520,7 @@ pub unsafe extern "C" fn rlt_tensor_cummin_out(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cummin_out", || {
+    guard("rlt_tensor_cummin_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2542,7 +2542,7 @@ pub unsafe extern "C" fn rlt_tensor_cummin_out(
 /// `median(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_median(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_median", || {
+    guard("rlt_tensor_median", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2570,7 +2570,7 @@ pub unsafe extern "C" fn rlt_tensor_median_dim(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_median_dim", || {
+    guard("rlt_tensor_median_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2603,7 +2603,7 @@ pub unsafe extern "C" fn rlt_tensor_median_dim_values(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_median_dim_values", || {
+    guard("rlt_tensor_median_dim_values", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2624,7 +2624,7 @@ pub unsafe extern "C" fn rlt_tensor_median_dim_values(
 /// `nanmedian(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nanmedian(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_nanmedian", || {
+    guard("rlt_tensor_nanmedian", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2651,7 +2651,7 @@ pub unsafe extern "C" fn rlt_tensor_nanmedian_dim(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nanmedian_dim", || {
+    guard("rlt_tensor_nanmedian_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2683,7 +2683,7 @@ pub unsafe extern "C" fn rlt_tensor_nanmedian_dim_values(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nanmedian_dim_values", || {
+    guard("rlt_tensor_nanmedian_dim_values", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -2713,7 +2713,7 @@ pub unsafe extern "C" fn rlt_tensor_value_selecting_reduction_backward(
     keepdim: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_value_selecting_reduction_backward", || {
+    guard("rlt_tensor_value_selecting_reduction_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;

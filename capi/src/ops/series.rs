@@ -24,7 +24,7 @@ pub unsafe extern "C" fn rlt_tensor_diff(
     append: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_diff", || {
+    guard("rlt_tensor_diff", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_scalarint(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_scalarint", || {
+    guard("rlt_tensor_gradient_scalarint", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_scalararray(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_scalararray", || {
+    guard("rlt_tensor_gradient_scalararray", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_array(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_array", || {
+    guard("rlt_tensor_gradient_array", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_scalarrayint(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_scalarrayint", || {
+    guard("rlt_tensor_gradient_scalarrayint", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_scalarrayarray(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_scalarrayarray", || {
+    guard("rlt_tensor_gradient_scalarrayarray", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_tensorarrayint(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_tensorarrayint", || {
+    guard("rlt_tensor_gradient_tensorarrayint", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn rlt_tensor_gradient_tensorarray(
     edge_order: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_gradient_tensorarray", || {
+    guard("rlt_tensor_gradient_tensorarray", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn rlt_tensor_trapezoid_x(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_trapezoid_x", || {
+    guard("rlt_tensor_trapezoid_x", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let y = arg::tensor(y, "y")?;
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn rlt_tensor_trapz_x(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_trapz_x", || {
+    guard("rlt_tensor_trapz_x", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let y = arg::tensor(y, "y")?;
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn rlt_tensor_cumulative_trapezoid_x(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cumulative_trapezoid_x", || {
+    guard("rlt_tensor_cumulative_trapezoid_x", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let y = arg::tensor(y, "y")?;
@@ -356,7 +356,7 @@ pub unsafe extern "C" fn rlt_tensor_trapezoid_dx(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_trapezoid_dx", || {
+    guard("rlt_tensor_trapezoid_dx", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let y = arg::tensor(y, "y")?;
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn rlt_tensor_trapz_dx(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_trapz_dx", || {
+    guard("rlt_tensor_trapz_dx", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let y = arg::tensor(y, "y")?;
@@ -409,7 +409,7 @@ pub unsafe extern "C" fn rlt_tensor_cumulative_trapezoid_dx(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cumulative_trapezoid_dx", || {
+    guard("rlt_tensor_cumulative_trapezoid_dx", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let y = arg::tensor(y, "y")?;
@@ -438,7 +438,7 @@ pub unsafe extern "C" fn rlt_tensor_cov(
     aweights: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_cov", || {
+    guard("rlt_tensor_cov", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -460,7 +460,7 @@ pub unsafe extern "C" fn rlt_tensor_cov(
 /// `corrcoef(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_corrcoef(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_corrcoef", || {
+    guard("rlt_tensor_corrcoef", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

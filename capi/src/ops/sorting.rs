@@ -22,7 +22,7 @@ pub unsafe extern "C" fn rlt_tensor_sort(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sort", || {
+    guard("rlt_tensor_sort", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn rlt_tensor_sort_values(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sort_values", || {
+    guard("rlt_tensor_sort_values", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn rlt_tensor_sort_stable(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sort_stable", || {
+    guard("rlt_tensor_sort_stable", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn rlt_tensor_sort_values_stable(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_sort_values_stable", || {
+    guard("rlt_tensor_sort_values_stable", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rlt_tensor_sort_values_stable(
 /// `msort(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_msort(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_msort", || {
+    guard("rlt_tensor_msort", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn rlt_tensor_argsort(
     descending: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_argsort", || {
+    guard("rlt_tensor_argsort", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn rlt_tensor_argsort_stable(
     descending: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_argsort_stable", || {
+    guard("rlt_tensor_argsort_stable", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn rlt_tensor_kthvalue(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kthvalue", || {
+    guard("rlt_tensor_kthvalue", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn rlt_tensor_kthvalue_values(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_kthvalue_values", || {
+    guard("rlt_tensor_kthvalue_values", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn rlt_tensor_mode(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mode", || {
+    guard("rlt_tensor_mode", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn rlt_tensor_mode_values(
     values: *const rlt_tensor,
     indices: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_mode_values", || {
+    guard("rlt_tensor_mode_values", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn rlt_tensor__order_of_slices(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__order_of_slices", || {
+    guard("rlt_tensor__order_of_slices", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn rlt_tensor__unique2(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__unique2", || {
+    guard("rlt_tensor__unique2", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -401,7 +401,7 @@ pub unsafe extern "C" fn rlt_tensor__unique(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__unique", || {
+    guard("rlt_tensor__unique", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -436,7 +436,7 @@ pub unsafe extern "C" fn rlt_tensor_unique_dim(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unique_dim", || {
+    guard("rlt_tensor_unique_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -472,7 +472,7 @@ pub unsafe extern "C" fn rlt_tensor_unique_consecutive(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unique_consecutive", || {
+    guard("rlt_tensor_unique_consecutive", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -510,7 +510,7 @@ pub unsafe extern "C" fn rlt_tensor_unique_dim_consecutive(
     out1: *mut *mut rlt_tensor,
     out2: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unique_dim_consecutive", || {
+    guard("rlt_tensor_unique_dim_consecutive", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -548,7 +548,7 @@ pub unsafe extern "C" fn rlt_tensor_searchsorted_Tensor(
     sorter: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_searchsorted_Tensor", || {
+    guard("rlt_tensor_searchsorted_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let sorted_sequence = arg::tensor(sorted_sequence, "sorted_sequence")?;
@@ -591,7 +591,7 @@ pub unsafe extern "C" fn rlt_tensor_searchsorted_Tensor_out(
     sorter: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_searchsorted_Tensor_out", || {
+    guard("rlt_tensor_searchsorted_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let sorted_sequence = arg::tensor(sorted_sequence, "sorted_sequence")?;
@@ -633,7 +633,7 @@ pub unsafe extern "C" fn rlt_tensor_searchsorted_Scalar(
     sorter: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_searchsorted_Scalar", || {
+    guard("rlt_tensor_searchsorted_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let sorted_sequence = arg::tensor(sorted_sequence, "sorted_sequence")?;
@@ -675,7 +675,7 @@ pub unsafe extern "C" fn rlt_tensor_searchsorted_Scalar_out(
     sorter: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_searchsorted_Scalar_out", || {
+    guard("rlt_tensor_searchsorted_Scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let sorted_sequence = arg::tensor(sorted_sequence, "sorted_sequence")?;
@@ -713,7 +713,7 @@ pub unsafe extern "C" fn rlt_tensor_bucketize_Tensor(
     right: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bucketize_Tensor", || {
+    guard("rlt_tensor_bucketize_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -742,7 +742,7 @@ pub unsafe extern "C" fn rlt_tensor_bucketize_Tensor_out(
     right: i32,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bucketize_Tensor_out", || {
+    guard("rlt_tensor_bucketize_Tensor_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -770,7 +770,7 @@ pub unsafe extern "C" fn rlt_tensor_bucketize_Scalar(
     right: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bucketize_Scalar", || {
+    guard("rlt_tensor_bucketize_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -798,7 +798,7 @@ pub unsafe extern "C" fn rlt_tensor_isin_Tensor_Tensor(
     invert: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_isin_Tensor_Tensor", || {
+    guard("rlt_tensor_isin_Tensor_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let elements = arg::tensor(elements, "elements")?;
@@ -826,7 +826,7 @@ pub unsafe extern "C" fn rlt_tensor_isin_Tensor_Scalar(
     invert: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_isin_Tensor_Scalar", || {
+    guard("rlt_tensor_isin_Tensor_Scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let elements = arg::tensor(elements, "elements")?;
@@ -854,7 +854,7 @@ pub unsafe extern "C" fn rlt_tensor_isin_Scalar_Tensor(
     invert: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_isin_Scalar_Tensor", || {
+    guard("rlt_tensor_isin_Scalar_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let element = arg::scalar(element, "element")?;
@@ -882,7 +882,7 @@ pub unsafe extern "C" fn rlt_tensor_bincount(
     minlength: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_bincount", || {
+    guard("rlt_tensor_bincount", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -910,7 +910,7 @@ pub unsafe extern "C" fn rlt_tensor_repeat_interleave_self_int(
     output_size: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_repeat_interleave_self_int", || {
+    guard("rlt_tensor_repeat_interleave_self_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -941,7 +941,7 @@ pub unsafe extern "C" fn rlt_tensor_repeat_interleave_self_Tensor(
     output_size: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_repeat_interleave_self_Tensor", || {
+    guard("rlt_tensor_repeat_interleave_self_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -969,7 +969,7 @@ pub unsafe extern "C" fn rlt_tensor_repeat_interleave_Tensor(
     output_size: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_repeat_interleave_Tensor", || {
+    guard("rlt_tensor_repeat_interleave_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let repeats = arg::tensor(repeats, "repeats")?;
@@ -990,7 +990,7 @@ pub unsafe extern "C" fn rlt_tensor_repeat_interleave_Tensor(
 /// `nonzero_numpy(Tensor self) -> Tensor[]`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nonzero_numpy(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor_list) -> i32 {
-    guard("rlt_tensor_nonzero_numpy", || {
+    guard("rlt_tensor_nonzero_numpy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1016,7 +1016,7 @@ pub unsafe extern "C" fn rlt_tensor_nonzero_static(
     fill_value: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nonzero_static", || {
+    guard("rlt_tensor_nonzero_static", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1041,7 +1041,7 @@ pub unsafe extern "C" fn rlt_tensor_combinations(
     with_replacement: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_combinations", || {
+    guard("rlt_tensor_combinations", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1072,7 +1072,7 @@ pub unsafe extern "C" fn rlt_tensor_quantile(
     interpolation: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_quantile", || {
+    guard("rlt_tensor_quantile", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1105,7 +1105,7 @@ pub unsafe extern "C" fn rlt_tensor_quantile_scalar(
     interpolation: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_quantile_scalar", || {
+    guard("rlt_tensor_quantile_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1138,7 +1138,7 @@ pub unsafe extern "C" fn rlt_tensor_nanquantile(
     interpolation: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nanquantile", || {
+    guard("rlt_tensor_nanquantile", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1171,7 +1171,7 @@ pub unsafe extern "C" fn rlt_tensor_nanquantile_scalar(
     interpolation: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_nanquantile_scalar", || {
+    guard("rlt_tensor_nanquantile_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1200,7 +1200,7 @@ pub unsafe extern "C" fn rlt_tensor_histc(
     max: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_histc", || {
+    guard("rlt_tensor_histc", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1234,7 +1234,7 @@ pub unsafe extern "C" fn rlt_tensor_histogram_bin_ct(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_histogram_bin_ct", || {
+    guard("rlt_tensor_histogram_bin_ct", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1269,7 +1269,7 @@ pub unsafe extern "C" fn rlt_tensor_histogram_bins_tensor(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_histogram_bins_tensor", || {
+    guard("rlt_tensor_histogram_bins_tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1306,7 +1306,7 @@ pub unsafe extern "C" fn rlt_tensor__histogramdd_bin_edges(
     density: i32,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor__histogramdd_bin_edges", || {
+    guard("rlt_tensor__histogramdd_bin_edges", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1341,7 +1341,7 @@ pub unsafe extern "C" fn rlt_tensor__histogramdd_from_bin_cts(
     density: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__histogramdd_from_bin_cts", || {
+    guard("rlt_tensor__histogramdd_from_bin_cts", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1375,7 +1375,7 @@ pub unsafe extern "C" fn rlt_tensor__histogramdd_from_bin_tensors(
     density: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__histogramdd_from_bin_tensors", || {
+    guard("rlt_tensor__histogramdd_from_bin_tensors", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1405,7 +1405,7 @@ pub unsafe extern "C" fn rlt_tensor__count_in_bins(
     search: *const c_char,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__count_in_bins", || {
+    guard("rlt_tensor__count_in_bins", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1434,7 +1434,7 @@ pub unsafe extern "C" fn rlt_tensor__bin_edges(
     end: f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__bin_edges", || {
+    guard("rlt_tensor__bin_edges", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1467,7 +1467,7 @@ pub unsafe extern "C" fn rlt_tensor_segment_reduce(
     initial: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_segment_reduce", || {
+    guard("rlt_tensor_segment_reduce", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let data = arg::tensor(data, "data")?;

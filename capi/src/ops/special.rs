@@ -15,7 +15,7 @@ use rushlight_tensor::ops;
 /// `lgamma(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lgamma(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_lgamma", || {
+    guard("rlt_tensor_lgamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn rlt_tensor_lgamma(self_: *const rlt_tensor, out0: *mut 
 /// `lgamma_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lgamma_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_lgamma_", || {
+    guard("rlt_tensor_lgamma_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn rlt_tensor_lgamma_(self_: *const rlt_tensor) -> i32 {
 /// `lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_lgamma_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_lgamma_out", || {
+    guard("rlt_tensor_lgamma_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn rlt_tensor_lgamma_out(self_: *const rlt_tensor, out: *c
 /// `digamma(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_digamma(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_digamma", || {
+    guard("rlt_tensor_digamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn rlt_tensor_digamma(self_: *const rlt_tensor, out0: *mut
 /// `digamma_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_digamma_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_digamma_", || {
+    guard("rlt_tensor_digamma_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn rlt_tensor_digamma_(self_: *const rlt_tensor) -> i32 {
 /// `digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_digamma_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_digamma_out", || {
+    guard("rlt_tensor_digamma_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rlt_tensor_digamma_out(self_: *const rlt_tensor, out: *
 /// `polygamma(int n, Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_polygamma(n: i64, self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_polygamma", || {
+    guard("rlt_tensor_polygamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn rlt_tensor_polygamma(n: i64, self_: *const rlt_tensor, 
 /// `polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_polygamma_out(n: i64, self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_polygamma_out", || {
+    guard("rlt_tensor_polygamma_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn rlt_tensor_special_polygamma(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_polygamma", || {
+    guard("rlt_tensor_special_polygamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn rlt_tensor_special_polygamma_out(
     self_: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_polygamma_out", || {
+    guard("rlt_tensor_special_polygamma_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn rlt_tensor_special_polygamma_out(
 /// `mvlgamma(Tensor self, int p) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mvlgamma(self_: *const rlt_tensor, p: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_mvlgamma", || {
+    guard("rlt_tensor_mvlgamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn rlt_tensor_mvlgamma(self_: *const rlt_tensor, p: i64, o
 /// `erfinv(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erfinv(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_erfinv", || {
+    guard("rlt_tensor_erfinv", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn rlt_tensor_erfinv(self_: *const rlt_tensor, out0: *mut 
 /// `erfinv_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erfinv_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_erfinv_", || {
+    guard("rlt_tensor_erfinv_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn rlt_tensor_erfinv_(self_: *const rlt_tensor) -> i32 {
 /// `erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_erfinv_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_erfinv_out", || {
+    guard("rlt_tensor_erfinv_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn rlt_tensor_erfinv_out(self_: *const rlt_tensor, out: *c
 /// `i0(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_i0(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_i0", || {
+    guard("rlt_tensor_i0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn rlt_tensor_i0(self_: *const rlt_tensor, out0: *mut *mut
 /// `i0_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_i0_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_i0_", || {
+    guard("rlt_tensor_i0_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -349,7 +349,7 @@ pub unsafe extern "C" fn rlt_tensor_i0_(self_: *const rlt_tensor) -> i32 {
 /// `i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_i0_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_i0_out", || {
+    guard("rlt_tensor_i0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -369,7 +369,7 @@ pub unsafe extern "C" fn rlt_tensor_i0_out(self_: *const rlt_tensor, out: *const
 /// `special_i0e(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_i0e(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_i0e", || {
+    guard("rlt_tensor_special_i0e", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -390,7 +390,7 @@ pub unsafe extern "C" fn rlt_tensor_special_i0e(self_: *const rlt_tensor, out0: 
 /// `special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_i0e_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_i0e_out", || {
+    guard("rlt_tensor_special_i0e_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -410,7 +410,7 @@ pub unsafe extern "C" fn rlt_tensor_special_i0e_out(self_: *const rlt_tensor, ou
 /// `special_i1(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_i1(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_i1", || {
+    guard("rlt_tensor_special_i1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn rlt_tensor_special_i1(self_: *const rlt_tensor, out0: *
 /// `special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_i1_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_i1_out", || {
+    guard("rlt_tensor_special_i1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -451,7 +451,7 @@ pub unsafe extern "C" fn rlt_tensor_special_i1_out(self_: *const rlt_tensor, out
 /// `special_i1e(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_i1e(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_i1e", || {
+    guard("rlt_tensor_special_i1e", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -472,7 +472,7 @@ pub unsafe extern "C" fn rlt_tensor_special_i1e(self_: *const rlt_tensor, out0: 
 /// `special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_i1e_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_i1e_out", || {
+    guard("rlt_tensor_special_i1e_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -492,7 +492,7 @@ pub unsafe extern "C" fn rlt_tensor_special_i1e_out(self_: *const rlt_tensor, ou
 /// `special_entr(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_entr(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_entr", || {
+    guard("rlt_tensor_special_entr", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -513,7 +513,7 @@ pub unsafe extern "C" fn rlt_tensor_special_entr(self_: *const rlt_tensor, out0:
 /// `special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_entr_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_entr_out", || {
+    guard("rlt_tensor_special_entr_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -533,7 +533,7 @@ pub unsafe extern "C" fn rlt_tensor_special_entr_out(self_: *const rlt_tensor, o
 /// `special_erfcx(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_erfcx(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_erfcx", || {
+    guard("rlt_tensor_special_erfcx", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -554,7 +554,7 @@ pub unsafe extern "C" fn rlt_tensor_special_erfcx(self_: *const rlt_tensor, out0
 /// `special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_erfcx_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_erfcx_out", || {
+    guard("rlt_tensor_special_erfcx_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -574,7 +574,7 @@ pub unsafe extern "C" fn rlt_tensor_special_erfcx_out(self_: *const rlt_tensor, 
 /// `special_log_ndtr(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_log_ndtr(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_log_ndtr", || {
+    guard("rlt_tensor_special_log_ndtr", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -595,7 +595,7 @@ pub unsafe extern "C" fn rlt_tensor_special_log_ndtr(self_: *const rlt_tensor, o
 /// `special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_log_ndtr_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_log_ndtr_out", || {
+    guard("rlt_tensor_special_log_ndtr_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -615,7 +615,7 @@ pub unsafe extern "C" fn rlt_tensor_special_log_ndtr_out(self_: *const rlt_tenso
 /// `special_ndtr(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_ndtr(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_ndtr", || {
+    guard("rlt_tensor_special_ndtr", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -636,7 +636,7 @@ pub unsafe extern "C" fn rlt_tensor_special_ndtr(self_: *const rlt_tensor, out0:
 /// `special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_ndtr_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_ndtr_out", || {
+    guard("rlt_tensor_special_ndtr_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -656,7 +656,7 @@ pub unsafe extern "C" fn rlt_tensor_special_ndtr_out(self_: *const rlt_tensor, o
 /// `special_ndtri(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_ndtri(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_ndtri", || {
+    guard("rlt_tensor_special_ndtri", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -677,7 +677,7 @@ pub unsafe extern "C" fn rlt_tensor_special_ndtri(self_: *const rlt_tensor, out0
 /// `special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_ndtri_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_ndtri_out", || {
+    guard("rlt_tensor_special_ndtri_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -697,7 +697,7 @@ pub unsafe extern "C" fn rlt_tensor_special_ndtri_out(self_: *const rlt_tensor, 
 /// `special_airy_ai(Tensor x) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_airy_ai(x: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_airy_ai", || {
+    guard("rlt_tensor_special_airy_ai", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -718,7 +718,7 @@ pub unsafe extern "C" fn rlt_tensor_special_airy_ai(x: *const rlt_tensor, out0: 
 /// `special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_airy_ai_out(x: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_airy_ai_out", || {
+    guard("rlt_tensor_special_airy_ai_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -738,7 +738,7 @@ pub unsafe extern "C" fn rlt_tensor_special_airy_ai_out(x: *const rlt_tensor, ou
 /// `special_bessel_j0(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_j0(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_j0", || {
+    guard("rlt_tensor_special_bessel_j0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -759,7 +759,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_j0(self_: *const rlt_tensor, 
 /// `special_bessel_j0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_j0_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_j0_out", || {
+    guard("rlt_tensor_special_bessel_j0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -779,7 +779,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_j0_out(self_: *const rlt_tens
 /// `special_bessel_j1(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_j1(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_j1", || {
+    guard("rlt_tensor_special_bessel_j1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -800,7 +800,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_j1(self_: *const rlt_tensor, 
 /// `special_bessel_j1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_j1_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_j1_out", || {
+    guard("rlt_tensor_special_bessel_j1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -820,7 +820,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_j1_out(self_: *const rlt_tens
 /// `special_bessel_y0(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_y0(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_y0", || {
+    guard("rlt_tensor_special_bessel_y0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -841,7 +841,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_y0(self_: *const rlt_tensor, 
 /// `special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_y0_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_y0_out", || {
+    guard("rlt_tensor_special_bessel_y0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -861,7 +861,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_y0_out(self_: *const rlt_tens
 /// `special_bessel_y1(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_y1(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_y1", || {
+    guard("rlt_tensor_special_bessel_y1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -882,7 +882,7 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_y1(self_: *const rlt_tensor, 
 /// `special_bessel_y1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_special_bessel_y1_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_special_bessel_y1_out", || {
+    guard("rlt_tensor_special_bessel_y1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -905,7 +905,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_i0(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_i0", || {
+    guard("rlt_tensor_special_modified_bessel_i0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -929,7 +929,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_i0_out(
     self_: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_i0_out", || {
+    guard("rlt_tensor_special_modified_bessel_i0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -952,7 +952,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_i1(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_i1", || {
+    guard("rlt_tensor_special_modified_bessel_i1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -976,7 +976,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_i1_out(
     self_: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_i1_out", || {
+    guard("rlt_tensor_special_modified_bessel_i1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -999,7 +999,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_k0(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_k0", || {
+    guard("rlt_tensor_special_modified_bessel_k0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1023,7 +1023,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_k0_out(
     self_: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_k0_out", || {
+    guard("rlt_tensor_special_modified_bessel_k0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1046,7 +1046,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_k1(
     self_: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_k1", || {
+    guard("rlt_tensor_special_modified_bessel_k1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1070,7 +1070,7 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_k1_out(
     self_: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_modified_bessel_k1_out", || {
+    guard("rlt_tensor_special_modified_bessel_k1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1093,7 +1093,7 @@ pub unsafe extern "C" fn rlt_tensor_special_scaled_modified_bessel_k0(
     x: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_scaled_modified_bessel_k0", || {
+    guard("rlt_tensor_special_scaled_modified_bessel_k0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1117,7 +1117,7 @@ pub unsafe extern "C" fn rlt_tensor_special_scaled_modified_bessel_k0_out(
     x: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_scaled_modified_bessel_k0_out", || {
+    guard("rlt_tensor_special_scaled_modified_bessel_k0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1140,7 +1140,7 @@ pub unsafe extern "C" fn rlt_tensor_special_scaled_modified_bessel_k1(
     x: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_scaled_modified_bessel_k1", || {
+    guard("rlt_tensor_special_scaled_modified_bessel_k1", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1164,7 +1164,7 @@ pub unsafe extern "C" fn rlt_tensor_special_scaled_modified_bessel_k1_out(
     x: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_scaled_modified_bessel_k1_out", || {
+    guard("rlt_tensor_special_scaled_modified_bessel_k1_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1187,7 +1187,7 @@ pub unsafe extern "C" fn rlt_tensor_special_spherical_bessel_j0(
     x: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_spherical_bessel_j0", || {
+    guard("rlt_tensor_special_spherical_bessel_j0", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1211,7 +1211,7 @@ pub unsafe extern "C" fn rlt_tensor_special_spherical_bessel_j0_out(
     x: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_spherical_bessel_j0_out", || {
+    guard("rlt_tensor_special_spherical_bessel_j0_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1236,7 +1236,7 @@ pub unsafe extern "C" fn rlt_tensor_igamma(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_igamma", || {
+    guard("rlt_tensor_igamma", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1259,7 +1259,7 @@ pub unsafe extern "C" fn rlt_tensor_igamma(
 /// `igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_igamma_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_igamma_", || {
+    guard("rlt_tensor_igamma_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1285,7 +1285,7 @@ pub unsafe extern "C" fn rlt_tensor_igamma_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_igamma_out", || {
+    guard("rlt_tensor_igamma_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1311,7 +1311,7 @@ pub unsafe extern "C" fn rlt_tensor_igammac(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_igammac", || {
+    guard("rlt_tensor_igammac", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1334,7 +1334,7 @@ pub unsafe extern "C" fn rlt_tensor_igammac(
 /// `igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_igammac_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_igammac_", || {
+    guard("rlt_tensor_igammac_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1360,7 +1360,7 @@ pub unsafe extern "C" fn rlt_tensor_igammac_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_igammac_out", || {
+    guard("rlt_tensor_igammac_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1386,7 +1386,7 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_zeta", || {
+    guard("rlt_tensor_special_zeta", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1413,7 +1413,7 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_zeta_out", || {
+    guard("rlt_tensor_special_zeta_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1438,7 +1438,7 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta_self_scalar(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_zeta_self_scalar", || {
+    guard("rlt_tensor_special_zeta_self_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1464,7 +1464,7 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta_self_scalar_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_zeta_self_scalar_out", || {
+    guard("rlt_tensor_special_zeta_self_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1489,7 +1489,7 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta_other_scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_zeta_other_scalar", || {
+    guard("rlt_tensor_special_zeta_other_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1515,7 +1515,7 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta_other_scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_zeta_other_scalar_out", || {
+    guard("rlt_tensor_special_zeta_other_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1541,7 +1541,7 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_xlog1py", || {
+    guard("rlt_tensor_special_xlog1py", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1568,7 +1568,7 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_xlog1py_out", || {
+    guard("rlt_tensor_special_xlog1py_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1593,7 +1593,7 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py_self_scalar(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_xlog1py_self_scalar", || {
+    guard("rlt_tensor_special_xlog1py_self_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1619,7 +1619,7 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py_self_scalar_out(
     other: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_xlog1py_self_scalar_out", || {
+    guard("rlt_tensor_special_xlog1py_self_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::scalar(self_, "self")?;
@@ -1644,7 +1644,7 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py_other_scalar(
     other: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_xlog1py_other_scalar", || {
+    guard("rlt_tensor_special_xlog1py_other_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1670,7 +1670,7 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py_other_scalar_out(
     other: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_xlog1py_other_scalar_out", || {
+    guard("rlt_tensor_special_xlog1py_other_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1697,7 +1697,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_t", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_t", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1725,7 +1725,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_t_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_t_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1750,7 +1750,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_t_x_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_t_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -1776,7 +1776,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_t_x_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_t_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -1802,7 +1802,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_t_n_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_t_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1829,7 +1829,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1856,7 +1856,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_u", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_u", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1884,7 +1884,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_u_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_u_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1909,7 +1909,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_u_x_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_u_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -1935,7 +1935,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_u_x_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_u_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -1961,7 +1961,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_u_n_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_u_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -1988,7 +1988,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2015,7 +2015,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_v", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_v", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2043,7 +2043,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_v_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_v_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2068,7 +2068,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_v_x_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_v_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2094,7 +2094,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_v_x_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_v_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2120,7 +2120,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_v_n_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_v_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2147,7 +2147,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2174,7 +2174,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_w", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_w", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2202,7 +2202,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_w_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_w_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2227,7 +2227,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_w_x_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_w_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2253,7 +2253,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_w_x_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_w_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2279,7 +2279,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_w_n_scalar", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_w_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2306,7 +2306,7 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out", || {
+    guard("rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2333,7 +2333,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2361,7 +2361,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2386,7 +2386,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t_x_sca
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2413,7 +2413,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t_x_sca
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2439,7 +2439,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t_n_sca
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2467,7 +2467,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t_n_sca
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2494,7 +2494,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2522,7 +2522,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2547,7 +2547,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u_x_sca
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2574,7 +2574,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u_x_sca
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2600,7 +2600,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u_n_sca
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2628,7 +2628,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u_n_sca
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2655,7 +2655,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2683,7 +2683,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2708,7 +2708,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v_x_sca
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2735,7 +2735,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v_x_sca
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2761,7 +2761,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v_n_sca
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2789,7 +2789,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v_n_sca
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2816,7 +2816,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2844,7 +2844,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2869,7 +2869,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w_x_sca
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2896,7 +2896,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w_x_sca
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -2922,7 +2922,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w_n_sca
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2950,7 +2950,7 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w_n_sca
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar_out", || {
+    guard("rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -2977,7 +2977,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_h", || {
+    guard("rlt_tensor_special_hermite_polynomial_h", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3005,7 +3005,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_h_out", || {
+    guard("rlt_tensor_special_hermite_polynomial_h_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3030,7 +3030,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_h_x_scalar", || {
+    guard("rlt_tensor_special_hermite_polynomial_h_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3056,7 +3056,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_h_x_scalar_out", || {
+    guard("rlt_tensor_special_hermite_polynomial_h_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3082,7 +3082,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_h_n_scalar", || {
+    guard("rlt_tensor_special_hermite_polynomial_h_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3109,7 +3109,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_h_n_scalar_out", || {
+    guard("rlt_tensor_special_hermite_polynomial_h_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3136,7 +3136,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_he", || {
+    guard("rlt_tensor_special_hermite_polynomial_he", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3164,7 +3164,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_he_out", || {
+    guard("rlt_tensor_special_hermite_polynomial_he_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3189,7 +3189,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_he_x_scalar", || {
+    guard("rlt_tensor_special_hermite_polynomial_he_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3215,7 +3215,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_he_x_scalar_out", || {
+    guard("rlt_tensor_special_hermite_polynomial_he_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3241,7 +3241,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_he_n_scalar", || {
+    guard("rlt_tensor_special_hermite_polynomial_he_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3268,7 +3268,7 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_hermite_polynomial_he_n_scalar_out", || {
+    guard("rlt_tensor_special_hermite_polynomial_he_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3294,7 +3294,7 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_laguerre_polynomial_l", || {
+    guard("rlt_tensor_special_laguerre_polynomial_l", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3321,7 +3321,7 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_laguerre_polynomial_l_out", || {
+    guard("rlt_tensor_special_laguerre_polynomial_l_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3346,7 +3346,7 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_laguerre_polynomial_l_x_scalar", || {
+    guard("rlt_tensor_special_laguerre_polynomial_l_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3372,7 +3372,7 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_laguerre_polynomial_l_x_scalar_out", || {
+    guard("rlt_tensor_special_laguerre_polynomial_l_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3398,7 +3398,7 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_laguerre_polynomial_l_n_scalar", || {
+    guard("rlt_tensor_special_laguerre_polynomial_l_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3425,7 +3425,7 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_laguerre_polynomial_l_n_scalar_out", || {
+    guard("rlt_tensor_special_laguerre_polynomial_l_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3451,7 +3451,7 @@ pub unsafe extern "C" fn rlt_tensor_special_legendre_polynomial_p(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_legendre_polynomial_p", || {
+    guard("rlt_tensor_special_legendre_polynomial_p", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3478,7 +3478,7 @@ pub unsafe extern "C" fn rlt_tensor_special_legendre_polynomial_p_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_legendre_polynomial_p_out", || {
+    guard("rlt_tensor_special_legendre_polynomial_p_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3503,7 +3503,7 @@ pub unsafe extern "C" fn rlt_tensor_special_legendre_polynomial_p_x_scalar(
     n: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_legendre_polynomial_p_x_scalar", || {
+    guard("rlt_tensor_special_legendre_polynomial_p_x_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3529,7 +3529,7 @@ pub unsafe extern "C" fn rlt_tensor_special_legendre_polynomial_p_x_scalar_out(
     n: *const rlt_tensor,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_legendre_polynomial_p_x_scalar_out", || {
+    guard("rlt_tensor_special_legendre_polynomial_p_x_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::scalar(x, "x")?;
@@ -3555,7 +3555,7 @@ pub unsafe extern "C" fn rlt_tensor_special_legendre_polynomial_p_n_scalar(
     n: *const rlt_scalar,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_legendre_polynomial_p_n_scalar", || {
+    guard("rlt_tensor_special_legendre_polynomial_p_n_scalar", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
@@ -3582,7 +3582,7 @@ pub unsafe extern "C" fn rlt_tensor_special_legendre_polynomial_p_n_scalar_out(
     n: *const rlt_scalar,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_special_legendre_polynomial_p_n_scalar_out", || {
+    guard("rlt_tensor_special_legendre_polynomial_p_n_scalar_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;

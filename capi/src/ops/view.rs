@@ -20,7 +20,7 @@ pub unsafe extern "C" fn rlt_tensor_view(
     size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_view", || {
+    guard("rlt_tensor_view", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn rlt_tensor_view_as(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_view_as", || {
+    guard("rlt_tensor_view_as", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn rlt_tensor_reshape(
     shape_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reshape", || {
+    guard("rlt_tensor_reshape", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn rlt_tensor_reshape(
 /// `alias(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_alias(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_alias", || {
+    guard("rlt_tensor_alias", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn rlt_tensor_alias(self_: *const rlt_tensor, out0: *mut *
 /// `detach(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_detach(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_detach", || {
+    guard("rlt_tensor_detach", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rlt_tensor_transpose_int(
     dim1: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_transpose_int", || {
+    guard("rlt_tensor_transpose_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn rlt_tensor_transpose_int(
 /// `t(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_t(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_t", || {
+    guard("rlt_tensor_t", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn rlt_tensor_permute(
     dims_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_permute", || {
+    guard("rlt_tensor_permute", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn rlt_tensor_select_int(
     index: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_select_int", || {
+    guard("rlt_tensor_select_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn rlt_tensor_select_backward(
     index: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_select_backward", || {
+    guard("rlt_tensor_select_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn rlt_tensor_slice_Tensor(
     step: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_slice_Tensor", || {
+    guard("rlt_tensor_slice_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn rlt_tensor_slice_backward(
     step: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_slice_backward", || {
+    guard("rlt_tensor_slice_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn rlt_tensor_narrow(
     length: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_narrow", || {
+    guard("rlt_tensor_narrow", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -348,7 +348,7 @@ pub unsafe extern "C" fn rlt_tensor_expand(
     implicit: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_expand", || {
+    guard("rlt_tensor_expand", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -373,7 +373,7 @@ pub unsafe extern "C" fn rlt_tensor_expand_as(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_expand_as", || {
+    guard("rlt_tensor_expand_as", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn rlt_tensor_expand_as(
 /// `unsqueeze(Tensor(a) self, int dim) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_unsqueeze(self_: *const rlt_tensor, dim: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_unsqueeze", || {
+    guard("rlt_tensor_unsqueeze", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn rlt_tensor_unsqueeze(self_: *const rlt_tensor, dim: i64
 /// `squeeze(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_squeeze(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_squeeze", || {
+    guard("rlt_tensor_squeeze", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -434,7 +434,7 @@ pub unsafe extern "C" fn rlt_tensor_squeeze(self_: *const rlt_tensor, out0: *mut
 /// `squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_squeeze_dim(self_: *const rlt_tensor, dim: i64, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_squeeze_dim", || {
+    guard("rlt_tensor_squeeze_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -460,7 +460,7 @@ pub unsafe extern "C" fn rlt_tensor_flatten_using_ints(
     end_dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_flatten_using_ints", || {
+    guard("rlt_tensor_flatten_using_ints", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -489,7 +489,7 @@ pub unsafe extern "C" fn rlt_tensor_as_strided(
     storage_offset: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_as_strided", || {
+    guard("rlt_tensor_as_strided", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -516,7 +516,7 @@ pub unsafe extern "C" fn rlt_tensor_unbind_int(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_unbind_int", || {
+    guard("rlt_tensor_unbind_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -541,7 +541,7 @@ pub unsafe extern "C" fn rlt_tensor_split_Tensor(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_split_Tensor", || {
+    guard("rlt_tensor_split_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -567,7 +567,7 @@ pub unsafe extern "C" fn rlt_tensor_split_sizes(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_split_sizes", || {
+    guard("rlt_tensor_split_sizes", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -594,7 +594,7 @@ pub unsafe extern "C" fn rlt_tensor_split_with_sizes(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_split_with_sizes", || {
+    guard("rlt_tensor_split_with_sizes", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -622,7 +622,7 @@ pub unsafe extern "C" fn rlt_tensor_movedim_intlist(
     destination_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_movedim_intlist", || {
+    guard("rlt_tensor_movedim_intlist", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -649,7 +649,7 @@ pub unsafe extern "C" fn rlt_tensor_movedim_int(
     destination: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_movedim_int", || {
+    guard("rlt_tensor_movedim_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -675,7 +675,7 @@ pub unsafe extern "C" fn rlt_tensor_unflatten_int(
     sizes_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unflatten_int", || {
+    guard("rlt_tensor_unflatten_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -696,7 +696,7 @@ pub unsafe extern "C" fn rlt_tensor_unflatten_int(
 /// `ravel(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ravel(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_ravel", || {
+    guard("rlt_tensor_ravel", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -720,7 +720,7 @@ pub unsafe extern "C" fn rlt_tensor_reshape_as(
     other: *const rlt_tensor,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reshape_as", || {
+    guard("rlt_tensor_reshape_as", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -747,7 +747,7 @@ pub unsafe extern "C" fn rlt_tensor_diagonal(
     dim2: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_diagonal", || {
+    guard("rlt_tensor_diagonal", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -772,7 +772,7 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_dims(
     dim_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_squeeze_dims", || {
+    guard("rlt_tensor_squeeze_dims", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -799,7 +799,7 @@ pub unsafe extern "C" fn rlt_tensor_narrow_Tensor(
     length: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_narrow_Tensor", || {
+    guard("rlt_tensor_narrow_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -826,7 +826,7 @@ pub unsafe extern "C" fn rlt_tensor_unfold(
     step: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unfold", || {
+    guard("rlt_tensor_unfold", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -854,7 +854,7 @@ pub unsafe extern "C" fn rlt_tensor_unfold_backward(
     step: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unfold_backward", || {
+    guard("rlt_tensor_unfold_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_in = arg::tensor(grad_in, "grad_in")?;
@@ -875,7 +875,7 @@ pub unsafe extern "C" fn rlt_tensor_unfold_backward(
 /// `mT(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mT(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_mT", || {
+    guard("rlt_tensor_mT", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -895,7 +895,7 @@ pub unsafe extern "C" fn rlt_tensor_mT(self_: *const rlt_tensor, out0: *mut *mut
 /// `mH(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mH(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_mH", || {
+    guard("rlt_tensor_mH", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -915,7 +915,7 @@ pub unsafe extern "C" fn rlt_tensor_mH(self_: *const rlt_tensor, out0: *mut *mut
 /// `adjoint(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_adjoint(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_adjoint", || {
+    guard("rlt_tensor_adjoint", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -935,7 +935,7 @@ pub unsafe extern "C" fn rlt_tensor_adjoint(self_: *const rlt_tensor, out0: *mut
 /// `matrix_H(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_matrix_H(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_matrix_H", || {
+    guard("rlt_tensor_matrix_H", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -955,7 +955,7 @@ pub unsafe extern "C" fn rlt_tensor_matrix_H(self_: *const rlt_tensor, out0: *mu
 /// `numpy_T(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_numpy_T(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_numpy_T", || {
+    guard("rlt_tensor_numpy_T", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -976,7 +976,7 @@ pub unsafe extern "C" fn rlt_tensor_numpy_T(self_: *const rlt_tensor, out0: *mut
 /// `detach_(Tensor(a!) self) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_detach_(self_: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_detach_", || {
+    guard("rlt_tensor_detach_", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1000,7 +1000,7 @@ pub unsafe extern "C" fn rlt_tensor_unsafe_split_Tensor(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_unsafe_split_Tensor", || {
+    guard("rlt_tensor_unsafe_split_Tensor", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1020,7 +1020,7 @@ pub unsafe extern "C" fn rlt_tensor_unsafe_split_Tensor(
 /// `_conj(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__conj(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor__conj", || {
+    guard("rlt_tensor__conj", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1040,7 +1040,7 @@ pub unsafe extern "C" fn rlt_tensor__conj(self_: *const rlt_tensor, out0: *mut *
 /// `_neg_view(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__neg_view(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor__neg_view", || {
+    guard("rlt_tensor__neg_view", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1060,7 +1060,7 @@ pub unsafe extern "C" fn rlt_tensor__neg_view(self_: *const rlt_tensor, out0: *m
 /// `resolve_neg(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_resolve_neg(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_resolve_neg", || {
+    guard("rlt_tensor_resolve_neg", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1080,7 +1080,7 @@ pub unsafe extern "C" fn rlt_tensor_resolve_neg(self_: *const rlt_tensor, out0: 
 /// `view_as_real(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_view_as_real(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_view_as_real", || {
+    guard("rlt_tensor_view_as_real", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1100,7 +1100,7 @@ pub unsafe extern "C" fn rlt_tensor_view_as_real(self_: *const rlt_tensor, out0:
 /// `view_as_complex(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_view_as_complex(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_view_as_complex", || {
+    guard("rlt_tensor_view_as_complex", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1120,7 +1120,7 @@ pub unsafe extern "C" fn rlt_tensor_view_as_complex(self_: *const rlt_tensor, ou
 /// `imag(Tensor(a) self) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_imag(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_imag", || {
+    guard("rlt_tensor_imag", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1144,7 +1144,7 @@ pub unsafe extern "C" fn rlt_tensor_chalf(
     memory_format: *const i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_chalf", || {
+    guard("rlt_tensor_chalf", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

@@ -15,7 +15,7 @@ use rushlight_tensor::ops;
 /// `alias_copy(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_alias_copy(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_alias_copy", || {
+    guard("rlt_tensor_alias_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn rlt_tensor_as_strided_copy(
     storage_offset: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_as_strided_copy", || {
+    guard("rlt_tensor_as_strided_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn rlt_tensor_diagonal_copy(
     dim2: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_diagonal_copy", || {
+    guard("rlt_tensor_diagonal_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn rlt_tensor_expand_copy(
     implicit: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_expand_copy", || {
+    guard("rlt_tensor_expand_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn rlt_tensor_narrow_copy(
     length: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_narrow_copy", || {
+    guard("rlt_tensor_narrow_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn rlt_tensor_narrow_copy_out(
     length: i64,
     out: *const rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_narrow_copy_out", || {
+    guard("rlt_tensor_narrow_copy_out", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn rlt_tensor_permute_copy(
     dims_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_permute_copy", || {
+    guard("rlt_tensor_permute_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn rlt_tensor_permute_copy(
 /// `squeeze_copy(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_squeeze_copy(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_squeeze_copy", || {
+    guard("rlt_tensor_squeeze_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_copy_dim(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_squeeze_copy_dim", || {
+    guard("rlt_tensor_squeeze_copy_dim", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_copy_dims(
     dim_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_squeeze_copy_dims", || {
+    guard("rlt_tensor_squeeze_copy_dims", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_copy_dims(
 /// `t_copy(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_t_copy(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_t_copy", || {
+    guard("rlt_tensor_t_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn rlt_tensor_transpose_copy_int(
     dim1: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_transpose_copy_int", || {
+    guard("rlt_tensor_transpose_copy_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn rlt_tensor_unfold_copy(
     step: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unfold_copy", || {
+    guard("rlt_tensor_unfold_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -343,7 +343,7 @@ pub unsafe extern "C" fn rlt_tensor_unsqueeze_copy(
     dim: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_unsqueeze_copy", || {
+    guard("rlt_tensor_unsqueeze_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn rlt_tensor_view_copy(
     size_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_view_copy", || {
+    guard("rlt_tensor_view_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -395,7 +395,7 @@ pub unsafe extern "C" fn rlt_tensor_split_with_sizes_copy(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_split_with_sizes_copy", || {
+    guard("rlt_tensor_split_with_sizes_copy", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -420,7 +420,7 @@ pub unsafe extern "C" fn rlt_tensor_unbind_copy_int(
     dim: i64,
     out0: *mut *mut rlt_tensor_list,
 ) -> i32 {
-    guard("rlt_tensor_unbind_copy_int", || {
+    guard("rlt_tensor_unbind_copy_int", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;

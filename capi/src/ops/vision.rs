@@ -23,7 +23,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest1d(
     scales: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest1d", || {
+    guard("rlt_tensor_upsample_nearest1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest1d_backward(
     scales: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest1d_backward", || {
+    guard("rlt_tensor_upsample_nearest1d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest1d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest1d_vec", || {
+    guard("rlt_tensor_upsample_nearest1d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest2d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest2d", || {
+    guard("rlt_tensor_upsample_nearest2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest2d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest2d_backward", || {
+    guard("rlt_tensor_upsample_nearest2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest2d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest2d_vec", || {
+    guard("rlt_tensor_upsample_nearest2d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest3d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest3d", || {
+    guard("rlt_tensor_upsample_nearest3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest3d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest3d_backward", || {
+    guard("rlt_tensor_upsample_nearest3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest3d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_nearest3d_vec", || {
+    guard("rlt_tensor_upsample_nearest3d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact1d(
     scales: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact1d", || {
+    guard("rlt_tensor__upsample_nearest_exact1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact1d_backward(
     scales: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact1d_backward", || {
+    guard("rlt_tensor__upsample_nearest_exact1d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact1d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact1d_vec", || {
+    guard("rlt_tensor__upsample_nearest_exact1d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -416,7 +416,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact2d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact2d", || {
+    guard("rlt_tensor__upsample_nearest_exact2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -449,7 +449,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact2d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact2d_backward", || {
+    guard("rlt_tensor__upsample_nearest_exact2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -489,7 +489,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact2d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact2d_vec", || {
+    guard("rlt_tensor__upsample_nearest_exact2d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -521,7 +521,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact3d", || {
+    guard("rlt_tensor__upsample_nearest_exact3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -556,7 +556,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact3d_backward", || {
+    guard("rlt_tensor__upsample_nearest_exact3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -598,7 +598,7 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__upsample_nearest_exact3d_vec", || {
+    guard("rlt_tensor__upsample_nearest_exact3d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -630,7 +630,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d(
     scales: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_linear1d", || {
+    guard("rlt_tensor_upsample_linear1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -662,7 +662,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d_backward(
     scales: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_linear1d_backward", || {
+    guard("rlt_tensor_upsample_linear1d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -703,7 +703,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_linear1d_vec", || {
+    guard("rlt_tensor_upsample_linear1d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -736,7 +736,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_bilinear2d", || {
+    guard("rlt_tensor_upsample_bilinear2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -770,7 +770,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_bilinear2d_backward", || {
+    guard("rlt_tensor_upsample_bilinear2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -813,7 +813,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_bilinear2d_vec", || {
+    guard("rlt_tensor_upsample_bilinear2d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -847,7 +847,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_trilinear3d", || {
+    guard("rlt_tensor_upsample_trilinear3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -890,7 +890,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_trilinear3d_backward", || {
+    guard("rlt_tensor_upsample_trilinear3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -935,7 +935,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_trilinear3d_vec", || {
+    guard("rlt_tensor_upsample_trilinear3d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -968,7 +968,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_bicubic2d", || {
+    guard("rlt_tensor_upsample_bicubic2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1002,7 +1002,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d_backward(
     scales_w: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_bicubic2d_backward", || {
+    guard("rlt_tensor_upsample_bicubic2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1045,7 +1045,7 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d_vec(
     scale_factors_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_upsample_bicubic2d_vec", || {
+    guard("rlt_tensor_upsample_bicubic2d_vec", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1073,7 +1073,7 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad1d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reflection_pad1d", || {
+    guard("rlt_tensor_reflection_pad1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1100,7 +1100,7 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad1d_backward(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reflection_pad1d_backward", || {
+    guard("rlt_tensor_reflection_pad1d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1128,7 +1128,7 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad2d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reflection_pad2d", || {
+    guard("rlt_tensor_reflection_pad2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1155,7 +1155,7 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad2d_backward(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reflection_pad2d_backward", || {
+    guard("rlt_tensor_reflection_pad2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1183,7 +1183,7 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad3d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reflection_pad3d", || {
+    guard("rlt_tensor_reflection_pad3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1210,7 +1210,7 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad3d_backward(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_reflection_pad3d_backward", || {
+    guard("rlt_tensor_reflection_pad3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1238,7 +1238,7 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad1d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_replication_pad1d", || {
+    guard("rlt_tensor_replication_pad1d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1265,7 +1265,7 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad1d_backward(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_replication_pad1d_backward", || {
+    guard("rlt_tensor_replication_pad1d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1293,7 +1293,7 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad2d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_replication_pad2d", || {
+    guard("rlt_tensor_replication_pad2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1320,7 +1320,7 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad2d_backward(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_replication_pad2d_backward", || {
+    guard("rlt_tensor_replication_pad2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1348,7 +1348,7 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad3d(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_replication_pad3d", || {
+    guard("rlt_tensor_replication_pad3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1375,7 +1375,7 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad3d_backward(
     padding_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_replication_pad3d_backward", || {
+    guard("rlt_tensor_replication_pad3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1406,7 +1406,7 @@ pub unsafe extern "C" fn rlt_tensor_pad(
     value: *const f64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pad", || {
+    guard("rlt_tensor_pad", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1435,7 +1435,7 @@ pub unsafe extern "C" fn rlt_tensor__pad_circular(
     pad_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__pad_circular", || {
+    guard("rlt_tensor__pad_circular", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1468,7 +1468,7 @@ pub unsafe extern "C" fn rlt_tensor_im2col(
     stride_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_im2col", || {
+    guard("rlt_tensor_im2col", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1506,7 +1506,7 @@ pub unsafe extern "C" fn rlt_tensor_col2im(
     stride_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_col2im", || {
+    guard("rlt_tensor_col2im", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1535,7 +1535,7 @@ pub unsafe extern "C" fn rlt_tensor_pixel_shuffle(
     upscale_factor: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pixel_shuffle", || {
+    guard("rlt_tensor_pixel_shuffle", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1559,7 +1559,7 @@ pub unsafe extern "C" fn rlt_tensor_pixel_unshuffle(
     downscale_factor: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_pixel_unshuffle", || {
+    guard("rlt_tensor_pixel_unshuffle", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1583,7 +1583,7 @@ pub unsafe extern "C" fn rlt_tensor_channel_shuffle(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_channel_shuffle", || {
+    guard("rlt_tensor_channel_shuffle", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1607,7 +1607,7 @@ pub unsafe extern "C" fn rlt_tensor_native_channel_shuffle(
     groups: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_native_channel_shuffle", || {
+    guard("rlt_tensor_native_channel_shuffle", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let self_ = arg::tensor(self_, "self")?;
@@ -1638,7 +1638,7 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler(
     align_corners: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_grid_sampler", || {
+    guard("rlt_tensor_grid_sampler", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1670,7 +1670,7 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_2d(
     align_corners: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_grid_sampler_2d", || {
+    guard("rlt_tensor_grid_sampler_2d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1702,7 +1702,7 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_3d(
     align_corners: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_grid_sampler_3d", || {
+    guard("rlt_tensor_grid_sampler_3d", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1735,7 +1735,7 @@ pub unsafe extern "C" fn rlt_tensor__grid_sample(
     orders_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__grid_sample", || {
+    guard("rlt_tensor__grid_sample", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let input = arg::tensor(input, "input")?;
@@ -1776,7 +1776,7 @@ pub unsafe extern "C" fn rlt_tensor__grid_spread(
     orders_len: i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor__grid_spread", || {
+    guard("rlt_tensor__grid_spread", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1821,7 +1821,7 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_2d_backward(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_grid_sampler_2d_backward", || {
+    guard("rlt_tensor_grid_sampler_2d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1869,7 +1869,7 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_3d_backward(
     out0: *mut *mut rlt_tensor,
     out1: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_grid_sampler_3d_backward", || {
+    guard("rlt_tensor_grid_sampler_3d_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad_output = arg::tensor(grad_output, "grad_output")?;
@@ -1909,7 +1909,7 @@ pub unsafe extern "C" fn rlt_tensor_affine_grid_generator(
     align_corners: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_affine_grid_generator", || {
+    guard("rlt_tensor_affine_grid_generator", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let theta = arg::tensor(theta, "theta")?;
@@ -1936,7 +1936,7 @@ pub unsafe extern "C" fn rlt_tensor_affine_grid_generator_backward(
     align_corners: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
-    guard("rlt_tensor_affine_grid_generator_backward", || {
+    guard("rlt_tensor_affine_grid_generator_backward", move || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let grad = arg::tensor(grad, "grad")?;

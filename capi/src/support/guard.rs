@@ -2,29 +2,40 @@
 //! unwinds into C.
 
 use super::{last_error, panics};
-use rushlight_base::{Error, ErrorKind, Result, err};
+use rushlight_base::{Error, ErrorKind, Result, callee, err};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Run `body`, the whole of the C function called `function`, and turn its result into a status.
 ///
 /// An error is kept as the thread's last error. A panic becomes `RLT_ERROR_INTERNAL` with the panic's text.
 #[inline]
-pub fn guard(function: &'static str, body: impl FnOnce() -> Result<()>) -> i32 {
-    let _quiet = panics::Quiet::enter();
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => 0,
-        Ok(Err(error)) => failed(function, error),
-        Err(payload) => failed(function, panics::to_error(function, payload)),
-    }
+pub fn guard(function: &'static str, mut body: impl FnMut() -> Result<()>) -> i32 {
+    guarded(function, Body::new(&mut body))
 }
 
 /// [`guard`] for functions that free a handle: they have no status, so a failure only reaches the last error.
 #[inline]
-pub fn guard_free(function: &'static str, body: impl FnOnce()) {
+pub fn guard_free(function: &'static str, mut body: impl FnMut()) {
     guard(function, || {
         body();
         Ok(())
     });
+}
+
+callee! {
+    /// The whole of a C function.
+    struct Body: fn() -> Result<()>;
+}
+
+/// The one place that catches: a copy in each of the many functions would be most of what they are.
+#[inline(never)]
+fn guarded(function: &'static str, mut body: Body) -> i32 {
+    let _quiet = panics::Quiet::enter();
+    match catch_unwind(AssertUnwindSafe(|| body.call())) {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => failed(function, error),
+        Err(payload) => failed(function, panics::to_error(function, payload)),
+    }
 }
 
 #[cold]

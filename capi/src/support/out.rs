@@ -85,7 +85,7 @@ pub unsafe fn handle<H: Handle>(pointer: *mut *mut H, name: &str) -> Result<OutH
 
 impl<H: Handle> OutHandle<H> {
     /// Hand `value` to C.
-    #[inline]
+    #[inline(never)]
     pub fn give(self, value: H::Rust) -> Result<()> {
         self.0.set(handle::give(value))
     }

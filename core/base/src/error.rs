@@ -1,6 +1,7 @@
 //! The one error type: a kind with a frozen number, and a text that names operator, shapes and dtypes.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 
 /// Result of every fallible function of Rushlight.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,7 +73,17 @@ impl ErrorKind {
 
 /// An error: kind and text. One pointer wide, so that `Result<Tensor>` stays small on the fast path.
 #[derive(Clone)]
-pub struct Error(Box<Inner>);
+pub struct Error(ManuallyDrop<Box<Inner>>);
+
+impl Drop for Error {
+    // Out of line: every function that meets a `Result` has this on a road that is hardly ever taken.
+    #[cold]
+    #[inline(never)]
+    fn drop(&mut self) {
+        // SAFETY: dropped here only, and not used afterwards.
+        unsafe { ManuallyDrop::drop(&mut self.0) };
+    }
+}
 
 #[derive(Clone)]
 struct Inner {
@@ -84,7 +95,7 @@ impl Error {
     /// An error of `kind` that says `message`.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner { kind, message: message.into() }))
+        Error(ManuallyDrop::new(Box::new(Inner { kind, message: message.into() })))
     }
 
     /// What kind of error this is.

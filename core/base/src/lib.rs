@@ -6,6 +6,7 @@
 
 mod asymmetric;
 mod cache;
+mod callee;
 mod cores;
 mod device;
 mod dtype;
@@ -33,6 +34,8 @@ pub use error::{Error, ErrorKind, Result};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 pub use scalar::Scalar;
-pub use shape::{DimVec, contiguous_strides, copy_dims, format_sizes, numel, same_sizes, wrap_dim};
+pub use shape::{
+    DimVec, contiguous_strides, copy_dims, format_sizes, numel, push_contiguous_strides, same_sizes, wrap_dim,
+};
 pub use smallvec::{SmallVec, smallvec};
 pub use storage::{Home, Storage};

@@ -7,7 +7,7 @@
 
 use crate::hooks::Slot;
 use crate::runtime::{check_cancelled, is_cancelled, num_threads};
-use crate::{Result, bail, ensure, pool};
+use crate::{Result, bail, callee, ensure, pool};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -45,8 +45,18 @@ pub fn set_parallel_for(hook: Option<ParallelForHook>) {
 /// Shares are fixed by the shape of the work, never by the number of threads, so results are equal to the
 /// bit however many run at once. Several shares for each thread, of some microseconds at least, keep threads busy that come
 /// late. The cancel flag is checked between shares. A share that panics makes the loop the error `Internal`.
-pub fn parallel_for(shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    run(shares, false, body)
+#[inline]
+pub fn parallel_for(shares: usize, body: &(impl Fn(usize) + Sync)) -> Result<()> {
+    run(shares, false, Share::new(body))
+}
+
+callee! {
+    /// Runs a share.
+    pub(crate) struct Share: shared fn(share: usize);
+}
+callee! {
+    /// Runs a chunk.
+    struct Chunk: shared fn(chunk: Range<usize>);
 }
 
 /// Cut `0..len` into chunks of [`chunk_length`] and run `body(chunk)` for each, in any order and on any threads.
@@ -54,19 +64,24 @@ pub fn parallel_for(shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> 
 /// A range that is no longer than `grain` is handed to `body` whole, on this thread: choose the grain such that so much
 /// work is worth a second thread (about 16k elements of an addition, 2k of an exponential). An empty range calls nothing.
 #[inline]
-pub fn parallel_chunks(len: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) -> Result<()> {
+pub fn parallel_chunks(len: usize, grain: usize, body: &(impl Fn(Range<usize>) + Sync)) -> Result<()> {
+    run_chunks(len, grain, Chunk::new(body))
+}
+
+fn run_chunks(len: usize, grain: usize, body: Chunk) -> Result<()> {
     if len <= grain {
         check_cancelled()?;
         if len > 0 {
-            body(0..len);
+            body.call(0..len);
         }
         return Ok(());
     }
     let length = chunk_length(len, grain);
-    run(len.div_ceil(length), true, &|chunk| {
+    let share = |chunk: usize| {
         let start = chunk * length;
-        body(start..len.min(start + length));
-    })
+        body.call(start..len.min(start + length));
+    };
+    run(len.div_ceil(length), true, Share::new(&share))
 }
 
 /// Length of the chunks that [`parallel_chunks`] makes of `len`; only the last one may be shorter. At most `grain` (or 1),
@@ -81,7 +96,7 @@ pub fn chunk_length(len: usize, grain: usize) -> usize {
 
 /// A loop under way.
 pub(crate) struct Job<'a> {
-    body: &'a (dyn Fn(usize) + Sync),
+    body: Share<'a>,
     /// Why shares are left out from now on: one of the constants below.
     end: AtomicU8,
     /// What the share said that panicked.
@@ -105,7 +120,7 @@ impl Job<'_> {
         }
         if is_cancelled() {
             self.end.store(CANCELLED, Ordering::Relaxed);
-        } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.body)(share))) {
+        } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.body.call(share))) {
             self.panicked(payload);
         }
     }
@@ -138,7 +153,7 @@ impl Job<'_> {
 }
 
 /// `short`: a share costs a few microseconds.
-fn run(shares: usize, short: bool, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+fn run(shares: usize, short: bool, body: Share) -> Result<()> {
     let job = Job { body, end: AtomicU8::new(NONE), panic: Mutex::new(String::new()) };
     let threads = if shares > 1 { num_threads() } else { 1 };
     if threads > 1 {

@@ -67,6 +67,49 @@ impl Pin {
     }
 }
 
+/// The places of several pins that are taken and given back together: what an operator looks at.
+#[derive(Clone, Copy)]
+pub struct PinSet {
+    local: &'static Local,
+    /// A bit for each place.
+    places: u32,
+    _of_thread: std::marker::PhantomData<*mut ()>,
+}
+
+/// [`pin`] for several at once. `None`: there are not as many places left.
+#[inline(always)]
+pub fn pin_all<const N: usize>(what: [*const (); N]) -> Option<PinSet> {
+    let local = local::mine()?;
+    let before = local.pins.taken.load(Ordering::Relaxed);
+    if (before.count_zeros() as usize) < N {
+        return None;
+    }
+    let mut taken = before;
+    for what in what {
+        let place = taken.trailing_ones();
+        taken |= taken + 1;
+        local.pins.places[place as usize % PLACES].store(what.cast_mut(), Ordering::Relaxed);
+    }
+    local.pins.taken.store(taken, Ordering::Relaxed);
+    light();
+    Some(PinSet { local, places: taken & !before, _of_thread: std::marker::PhantomData })
+}
+
+impl PinSet {
+    /// As [`Pin::release`].
+    #[inline(always)]
+    pub fn release(self) {
+        let pins = &self.local.pins;
+        let mut places = self.places;
+        while places != 0 {
+            pins.places[places.trailing_zeros() as usize % PLACES].store(ptr::null_mut(), Ordering::Release);
+            places &= places - 1;
+        }
+        pins.taken.store(pins.taken.load(Ordering::Relaxed) & !self.places, Ordering::Relaxed);
+        light();
+    }
+}
+
 /// Does any thread look at `what`? Whoever begins to look from now on sees what the caller wrote before this. Also true
 /// where that cannot be known.
 pub fn is_pinned(what: *const ()) -> bool {
@@ -95,5 +138,22 @@ mod tests {
         assert!(is_pinned(at(4)) && !is_pinned(at(0)));
         again.release();
         assert!(!is_pinned(at(4)));
+    }
+
+    #[test]
+    fn several_pins_take_the_places_that_are_free_and_give_back_only_their_own() {
+        let values = [0u8; PLACES];
+        let at = |index: usize| (&raw const values[index]).cast::<()>();
+        let single = pin(at(0)).unwrap();
+        let several = pin_all([at(1), at(2), at(1)]).unwrap();
+        assert!((0..3).all(|index| is_pinned(at(index))));
+        single.release();
+        let rest: Vec<Pin> = (3..PLACES).map(|index| pin(at(index)).unwrap()).collect();
+        assert!(pin_all([at(0), at(0)]).is_none() && !is_pinned(at(0)));
+        several.release();
+        assert!(!is_pinned(at(1)) && !is_pinned(at(2)) && is_pinned(at(3)));
+        rest.into_iter().for_each(Pin::release);
+        pin_all([]).unwrap().release();
+        assert!(!is_pinned(at(3)));
     }
 }

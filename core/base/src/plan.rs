@@ -5,7 +5,7 @@
 //! becomes one row. [`Tiles`] cuts a plan into pieces that fit a cache. The loops themselves live in
 //! `rushlight-cpu`.
 
-use crate::DimVec;
+use crate::{DimVec, callee};
 use std::ops::Range;
 
 /// The walk over `N` operands of one shape; operand 0 decides the order.
@@ -175,9 +175,14 @@ impl<const N: usize> Plan<N> {
     }
 
     /// Calls `row` with the offset of each operand (in elements) at the start of every row, in order.
-    pub fn rows(&self, row: &mut dyn FnMut([isize; N])) {
+    #[inline]
+    pub fn rows(&self, row: &mut impl FnMut([isize; N])) {
+        self.visit_rows(Visit::new(row));
+    }
+
+    fn visit_rows(&self, mut row: Visit<N>) {
         if !self.sizes.contains(&0) {
-            self.rows_in(0..self.outer(), row);
+            self.rows_in(0..self.outer(), |offsets| row.call(offsets));
         }
     }
 
@@ -228,11 +233,16 @@ impl<const N: usize> Plan<N> {
     }
 
     /// Calls `element` with the offset of each operand at every element, in order.
-    pub fn elements(&self, element: &mut dyn FnMut([isize; N])) {
+    #[inline]
+    pub fn elements(&self, element: &mut impl FnMut([isize; N])) {
+        self.visit_elements(Visit::new(element));
+    }
+
+    fn visit_elements(&self, mut element: Visit<N>) {
         let (len, steps) = (self.row_len(), self.row_steps());
         self.rows(&mut |mut offsets| {
             for _ in 0..len {
-                element(offsets);
+                element.call(offsets);
                 for (offset, step) in offsets.iter_mut().zip(steps) {
                     *offset += step;
                 }
@@ -243,6 +253,15 @@ impl<const N: usize> Plan<N> {
 
 /// Rows shorter than this are walked several at a time.
 const SHORT: usize = 64;
+
+callee! {
+    /// Sees the offset of each operand at a place.
+    struct Visit<const N: usize>: fn(offsets: [isize; N]);
+}
+callee! {
+    /// Sees a tile.
+    struct VisitTile<const N: usize>: fn(tile: Tile<N>);
+}
 
 /// A plan cut into tiles of two dimensions: the innermost, and the one that a transposed operand is contiguous
 /// along, or the next one where rows are short. How a plan is cut depends on nothing but the plan and `room`.
@@ -308,7 +327,12 @@ impl<'p, const N: usize> Tiles<'p, N> {
     }
 
     /// Calls `visit` with the tiles of this part of `0..count()`, in order.
-    pub fn visit(&self, part: Range<usize>, visit: &mut dyn FnMut(Tile<N>)) {
+    #[inline]
+    pub fn visit(&self, part: Range<usize>, visit: &mut impl FnMut(Tile<N>)) {
+        self.visit_tiles(part, VisitTile::new(visit));
+    }
+
+    fn visit_tiles(&self, part: Range<usize>, mut visit: VisitTile<N>) {
         let mut counter: smallvec::SmallVec<[usize; 6]> = smallvec::SmallVec::new();
         let mut rest = part.start;
         for &count in &self.counts {
@@ -329,7 +353,7 @@ impl<'p, const N: usize> Tiles<'p, N> {
         for _ in part {
             let left = |dim: usize| (self.plan.sizes[dim] as usize - counter[dim] * unit(dim)).min(unit(dim));
             let rows = if self.across == 0 { 1 } else { left(self.across) };
-            visit(Tile { offsets, len: left(0), rows });
+            visit.call(Tile { offsets, len: left(0), rows });
             for dim in 0..counter.len() {
                 let jump = |tiles: usize| (tiles * unit(dim)) as isize;
                 counter[dim] += 1;

@@ -60,6 +60,26 @@ pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
     strides
 }
 
+/// [`contiguous_strides`] where they stay, number by number: moving them there would take longer than finding them.
+/// `strides` is empty.
+#[inline]
+pub fn push_contiguous_strides(strides: &mut DimVec, sizes: &[i64]) {
+    let rank = sizes.len();
+    if !strides.is_empty() || strides.capacity() < rank {
+        *strides = contiguous_strides(sizes);
+        return;
+    }
+    let at = strides.as_mut_ptr();
+    let mut step = 1i64;
+    for dim in (0..rank).rev() {
+        // SAFETY: there is room for `rank` numbers.
+        unsafe { at.add(dim).write(step) };
+        step = step.wrapping_mul(sizes[dim].max(1));
+    }
+    // SAFETY: all of them were written.
+    unsafe { strides.set_len(rank) };
+}
+
 /// Are these the same sizes? A loop over a few words; comparing slices would call `memcmp`.
 #[inline]
 pub fn same_sizes(a: &[i64], b: &[i64]) -> bool {

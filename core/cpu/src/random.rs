@@ -4,6 +4,7 @@ use crate::array::Array;
 use crate::convert::Target;
 use crate::pointwise::Loop;
 use crate::room::filled;
+use crate::sort::sort_by;
 use rushlight_base::random::{
     self, Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, Normal, RandomInteger, Real,
     Uniform,
@@ -284,7 +285,8 @@ pub fn multinomial(
             }
             for row in values.chunks(categories.max(1)) {
                 let mut order: Vec<usize> = (0..row.len()).collect();
-                order.sort_by(|&a, &b| <T as Real>::to_f64(row[b]).total_cmp(&<T as Real>::to_f64(row[a])));
+                let weight = |index: usize| <T as Real>::to_f64(row[index]);
+                sort_by(&mut order, &|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
                 drawn.extend(order.into_iter().take(samples).map(|index| index as i64));
             }
         }

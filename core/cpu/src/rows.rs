@@ -360,7 +360,7 @@ pub(crate) fn each_row_with_room<T, const N: usize>(
     walk: &Plan<N>,
     len: usize,
     grain: usize,
-    visit: &(dyn Fn(&mut Vec<T>, [isize; N]) + Sync),
+    visit: &(impl Fn(&mut Vec<T>, [isize; N]) + Sync),
 ) -> Result<()> {
     if walk.numel() == 0 {
         return Ok(());

@@ -11,7 +11,7 @@ use crate::number::{Number, Wide};
 use crate::reduce::fold::{Fold, Product, Sum};
 use crate::rows::each_run;
 use crate::shared::Shared;
-use crate::simd::{Kernel, Simd, run};
+use crate::simd::{Kernel, Simd, run_over};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{num_threads, parallel_chunks};
 use rushlight_base::{Complex, Result, Scalar, ensure};
@@ -141,7 +141,7 @@ struct Scanning<F>(F);
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
     unsafe fn across(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize, width: usize) {
-        run(Across { fold: self.0, to: to.cast(), from: from.cast(), steps, len, width });
+        run_over::<T, _>(Across { fold: self.0, to: to.cast(), from: from.cast(), steps, len, width });
     }
 
     unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) {
@@ -149,7 +149,7 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
         for start in (0..len).step_by(CHUNK) {
             let range = start..len.min(start + CHUNK);
             let chunk = Along { fold: self.0, to: to.cast(), from: from.cast(), steps, range, before, writes: true };
-            before = self.0.merge(before, run(chunk));
+            before = self.0.merge(before, run_over::<T, _>(chunk));
         }
     }
 
@@ -158,7 +158,8 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
         let (to, from) = (Shared::new(to), Shared::new(from.cast_mut()));
         let scan = |chunk: usize, before: T::Wide, writes: bool| -> T::Wide {
             let range = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
-            run(Along { fold, to: to.get().cast(), from: from.get().cast_const().cast(), steps, range, before, writes })
+            let (to, from) = (to.get().cast(), from.get().cast_const().cast());
+            run_over::<T, _>(Along { fold, to, from, steps, range, before, writes })
         };
         let mut before = fold.empty();
         let mut carried = [before; TOGETHER];

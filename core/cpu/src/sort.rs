@@ -88,7 +88,7 @@ pub fn order_of_slices(out: &Array, a: &Array, dim: usize) -> Result<()> {
         slices.extend(0..count);
         // SAFETY: slices are below the size of `dim`, and the offsets those of the other dimensions.
         let rank = |slice: usize, offset: isize| unsafe { from.offset(slice as isize * step + offset).read().rank() };
-        slices.sort_unstable_by(|&a, &b| {
+        sort_by(&mut slices, &|a, b| {
             let differing = offsets.iter().map(|&at| rank(a, at).cmp(&rank(b, at))).find(|order| order.is_ne());
             differing.unwrap_or(a.cmp(&b))
         });
@@ -98,6 +98,11 @@ pub fn order_of_slices(out: &Array, a: &Array, dim: usize) -> Result<()> {
         }
         Ok(())
     })
+}
+
+/// The one sort of numbers of things: comparing the things takes longer than the call. No two may be equal.
+pub(crate) fn sort_by(numbers: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
+    numbers.sort_unstable_by(|&a, &b| compare(a, b));
 }
 
 /// The `k` largest (or smallest) elements of `a` along `dim` and their int64 indices, `k` being the size

@@ -76,6 +76,6 @@ impl<T> Volume<T> {
 }
 
 /// Calls `body` with ranges of `planes`, on several threads if each of them costs `work` and that is enough together.
-pub(crate) fn each_planes(planes: usize, work: usize, body: &(dyn Fn(Range<usize>) + Sync)) -> Result<()> {
+pub(crate) fn each_planes(planes: usize, work: usize, body: &(impl Fn(Range<usize>) + Sync)) -> Result<()> {
     parallel_chunks(planes, (GRAIN / work.max(1)).max(1), body)
 }

@@ -7,7 +7,7 @@
 
 use crate::dense::Dense;
 use crate::once::OnceBox;
-use rushlight_base::pins::{self, Pin};
+use rushlight_base::pins::{self, Pin, PinSet};
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -119,6 +119,12 @@ impl Body {
         unsafe { &*self.first.get() }
     }
 
+    /// [`Body::unshared`], to be completed.
+    #[inline(always)]
+    pub(crate) fn unshared_mut(&mut self) -> &mut Dense {
+        self.first.get_mut()
+    }
+
     /// Is the body that the tensor was made with in force?
     #[inline(always)]
     pub(crate) fn was_never_replaced(&self) -> bool {
@@ -222,6 +228,48 @@ impl Changes {
     }
 }
 
+/// Looks at the bodies of all tensors of a call at once.
+pub(crate) struct PinnedAll<'a, const N: usize> {
+    bodies: [&'a Body; N],
+    pins: Option<PinSet>,
+}
+
+impl<'a, const N: usize> PinnedAll<'a, N> {
+    /// Keep the bodies that are in force now until this is dropped.
+    #[inline(always)]
+    pub(crate) fn new(bodies: [&'a Body; N]) -> PinnedAll<'a, N> {
+        // As in `Body::pin`.
+        let pins = pins::pin_all(bodies.map(Body::address));
+        if pins.is_none() {
+            bodies.iter().for_each(|body| body.join_crowd());
+        }
+        PinnedAll { bodies, pins }
+    }
+
+    /// The bodies that are in force. To be called once: a body may be replaced meanwhile.
+    #[inline(always)]
+    pub(crate) fn dense(&self) -> [&Dense; N] {
+        // SAFETY: bodies that are in force after the pins are not dropped before the unpin.
+        self.bodies.map(|body| unsafe { body.in_force().as_ref() })
+    }
+}
+
+impl<const N: usize> Drop for PinnedAll<'_, N> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        match self.pins {
+            Some(pins) => pins.release(),
+            None => self.bodies.iter().for_each(|body| body.leave_crowd()),
+        }
+        // As in `Body::unpin`.
+        for body in self.bodies {
+            if let Some(changes) = body.changes.get() {
+                body.unpinned(changes);
+            }
+        }
+    }
+}
+
 /// A look at a tensor's body: the one consistent snapshot that a call works on.
 pub struct Pinned<'a> {
     body: &'a Body,
@@ -301,6 +349,27 @@ mod tests {
         assert_eq!(drops.load(Ordering::Relaxed), 1);
         drop(looks);
         give_up(body);
+    }
+
+    #[test]
+    fn looks_at_several_bodies_keep_the_snapshot_of_each() {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let (one, other) = (Body::new(counted(&drops)), Body::new(counted(&drops)));
+        let crowd: Vec<Pinned> = (0..31).map(|_| one.pin()).collect();
+        for crowd in [crowd, Vec::new()] {
+            let both = PinnedAll::new([&one, &other]);
+            let looks = both.dense();
+            one.replace(|_| counted(&drops));
+            other.replace(|_| counted(&drops));
+            drop(crowd);
+            assert_eq!(looks.map(|dense| dense.sizes().to_vec()), [[8], [8]]);
+            let before = drops.load(Ordering::Relaxed);
+            drop(both);
+            assert_eq!(drops.load(Ordering::Relaxed), before + 2);
+        }
+        give_up(one);
+        give_up(other);
+        assert_eq!(drops.load(Ordering::Relaxed), 6);
     }
 
     #[test]

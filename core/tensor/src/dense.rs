@@ -5,7 +5,7 @@
 
 use rushlight_base::{
     DType, Device, DeviceType, DimVec, MemoryFormat, Result, Storage, contiguous_strides, copy_dims, ensure, err,
-    format_sizes, numel,
+    format_sizes, numel, push_contiguous_strides,
 };
 
 /// Sizes, strides and offset (in elements): how a tensor looks at its storage.
@@ -201,6 +201,23 @@ impl Dense {
         Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous, elements, at }
     }
 
+    /// A row-major tensor of `elements` over `storage` whose shape comes with [`Dense::set_shape`].
+    #[inline(always)]
+    pub(crate) fn shapeless(storage: Storage, elements: i64, dtype: DType, device: Device) -> Dense {
+        let geometry = Geometry { sizes: DimVec::new(), strides: DimVec::new(), offset: 0 };
+        let at = storage.data();
+        Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous: true, elements, at }
+    }
+
+    /// The shape of a [`Dense::shapeless`] tensor, with as many elements.
+    #[inline(always)]
+    pub(crate) fn set_shape(&mut self, sizes: DimVec) {
+        debug_assert!(self.geometry.sizes.is_empty() && sizes.iter().product::<i64>() == self.elements);
+        // SAFETY: an empty vector owns nothing that would have to be dropped.
+        unsafe { std::ptr::write(&mut self.geometry.sizes, sizes) };
+        push_contiguous_strides(&mut self.geometry.strides, &self.geometry.sizes);
+    }
+
     /// Extent of each dimension.
     #[inline]
     pub fn sizes(&self) -> &[i64] {
@@ -354,18 +371,21 @@ impl Spec {
 
     /// Memory for an intermediate result, not initialised. What an operator returns is made by `Spec::make`.
     pub fn allocate(self) -> Result<Dense> {
-        let storage = self.storage(self.bytes()?)?;
-        Ok(self.over(storage))
+        let (elements, bytes) = self.extent()?;
+        let storage = self.storage(bytes)?;
+        Ok(self.over(storage, elements))
     }
 
-    /// How many bytes the elements take.
+    /// How many elements there are, and how many bytes they take.
     #[inline(always)]
-    pub(crate) fn bytes(&self) -> Result<usize> {
+    pub(crate) fn extent(&self) -> Result<(i64, usize)> {
+        let elements = numel(&self.sizes)?;
         let reached = match &self.strides {
-            None => numel(&self.sizes)?,
+            None => elements,
             Some(strides) => reach(&self.sizes, strides)?,
         };
-        (reached as usize).checked_mul(self.dtype.size()).ok_or_else(|| too_large(&self.sizes))
+        let bytes = (reached as usize).checked_mul(self.dtype.size()).ok_or_else(|| too_large(&self.sizes))?;
+        Ok((elements, bytes))
     }
 
     pub(crate) fn storage(&self, bytes: usize) -> Result<Storage> {
@@ -376,16 +396,16 @@ impl Spec {
         }
     }
 
-    /// The body of this output over `storage`, which has room for it.
+    /// The body of this output over `storage`, which has room for its `elements`.
     #[inline(always)]
-    pub(crate) fn over(self, storage: Storage) -> Dense {
+    pub(crate) fn over(self, storage: Storage, elements: i64) -> Dense {
         let Spec { sizes, strides, dtype, device } = self;
         if let Some(strides) = strides {
             return Dense::new(storage, Geometry { sizes, strides: *strides, offset: 0 }, dtype, device);
         }
-        let geometry = Geometry { strides: contiguous_strides(&sizes), sizes, offset: 0 };
-        let (elements, at) = (geometry.numel(), storage.data());
-        Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous: true, elements, at }
+        let mut dense = Dense::shapeless(storage, elements, dtype, device);
+        dense.set_shape(sizes);
+        dense
     }
 
     /// May this result be stored as `dtype`?

@@ -289,25 +289,36 @@ impl Fresh {
 
 impl Spec {
     /// A tensor for the result of an operator, its elements not initialised.
-    #[inline(always)]
+    #[inline(never)]
     pub fn make(self) -> Result<Fresh> {
-        let bytes = self.bytes()?;
+        self.make_inline()
+    }
+
+    /// [`Spec::make`] for the way of nearly all calls.
+    #[inline(always)]
+    pub(crate) fn make_inline(self) -> Result<Fresh> {
+        let (elements, bytes) = self.extent()?;
         if bytes <= SMALL
+            && self.strides.is_none()
             && self.device.kind == DeviceType::Cpu
             && let Some((storage, home, room)) = Storage::allocate_with_room(bytes)?
         {
+            let Spec { sizes, dtype, device, .. } = self;
+            let dense = Dense::shapeless(storage, elements, dtype, device);
             // SAFETY: the room is for this type, and was just made.
-            let tensor = unsafe { Tensor::write(room, Some(home), self.over(storage)) };
+            let mut tensor = unsafe { Tensor::write(room, Some(home), dense) };
+            // SAFETY: nobody else has seen the tensor.
+            unsafe { tensor.0.as_mut() }.body.unshared_mut().set_shape(sizes);
             tensor.mark_if_inference();
             return Ok(Fresh(tensor));
         }
-        self.make_large(bytes)
+        self.make_large(elements, bytes)
     }
 
     #[inline(never)]
-    fn make_large(self, bytes: usize) -> Result<Fresh> {
+    fn make_large(self, elements: i64, bytes: usize) -> Result<Fresh> {
         let storage = self.storage(bytes)?;
-        let tensor = Tensor::from_dense(self.over(storage));
+        let tensor = Tensor::from_dense(self.over(storage, elements));
         tensor.mark_if_inference();
         Ok(Fresh(tensor))
     }

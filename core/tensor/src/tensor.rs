@@ -203,7 +203,7 @@ impl Tensor {
         };
         let offset = dense.geometry.offset;
         let geometry = Geometry { sizes: spec.sizes.clone(), strides, offset };
-        let needed = spec.bytes()?.saturating_add(offset as usize * dense.dtype.size());
+        let needed = spec.extent()?.1.saturating_add(offset as usize * dense.dtype.size());
         if needed <= dense.storage.bytes() {
             self.set_geometry(geometry)?;
         } else {

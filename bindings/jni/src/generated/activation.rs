@@ -14,7 +14,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gelu<'l>(
     self_: TensorHandle,
     approximate: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let approximate = frame.string(&approximate, "approximate")?;
         let result = ops::gelu(&self_, &approximate)?;
@@ -30,7 +30,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gelu_1<'l>(
     self_: TensorHandle,
     approximate: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let approximate = frame.string(&approximate, "approximate")?;
         ops::gelu_(&self_, &approximate)
@@ -46,7 +46,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gelu_1out<'l>(
     approximate: JString<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let approximate = frame.string(&approximate, "approximate")?;
         let out = out.get("out")?;
@@ -63,7 +63,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gelu_1backward<'l>(
     self_: TensorHandle,
     approximate: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let approximate = frame.string(&approximate, "approximate")?;
@@ -82,7 +82,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gelu_1backward_1grad_1
     approximate: JString<'l>,
     grad_input: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let approximate = frame.string(&approximate, "approximate")?;
@@ -98,7 +98,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_silu<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::silu(&self_)?;
         Ok(frame.give(result))
@@ -112,7 +112,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_silu_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::silu_(&self_)
     })
@@ -126,7 +126,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_silu_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::silu_out(&self_, &out)
@@ -141,7 +141,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_silu_1backward<'l>(
     grad_output: TensorHandle,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::silu_backward(&grad_output, &self_)?;
@@ -158,7 +158,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_silu_1backward_1grad_1
     self_: TensorHandle,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -173,7 +173,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mish<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::mish(&self_)?;
         Ok(frame.give(result))
@@ -187,7 +187,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mish_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::mish_(&self_)
     })
@@ -201,7 +201,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mish_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::mish_out(&self_, &out)
@@ -216,7 +216,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mish_1backward<'l>(
     grad_output: TensorHandle,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::mish_backward(&grad_output, &self_)?;
@@ -240,7 +240,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_elu<'l>(
     input_scale_bits: jlong,
     input_scale_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::elu(
             &self_,
@@ -268,7 +268,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_elu_1<'l>(
     input_scale_bits: jlong,
     input_scale_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::elu_(
             &self_,
@@ -296,7 +296,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_elu_1out<'l>(
     input_scale_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::elu_out(
@@ -327,7 +327,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_elu_1backward<'l>(
     is_result: jboolean,
     self_or_result: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_or_result = self_or_result.get("self_or_result")?;
         let result = ops::elu_backward(
@@ -361,7 +361,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_elu_1backward_1grad_1i
     self_or_result: TensorHandle,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_or_result = self_or_result.get("self_or_result")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -384,7 +384,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_selu<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::selu(&self_)?;
         Ok(frame.give(result))
@@ -398,7 +398,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_selu_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::selu_(&self_)
     })
@@ -414,7 +414,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_celu<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::celu(&self_, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)?;
         Ok(frame.give(result))
@@ -431,7 +431,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_celu_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::celu_(&self_, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)
     })
@@ -447,7 +447,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_leaky_1relu<'l>(
     negative_slope_bits: jlong,
     negative_slope_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::leaky_relu(&self_, support::scalar(negative_slope_tag, negative_slope_bits, negative_slope_imag)?)?;
@@ -465,7 +465,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_leaky_1relu_1<'l>(
     negative_slope_bits: jlong,
     negative_slope_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::leaky_relu_(&self_, support::scalar(negative_slope_tag, negative_slope_bits, negative_slope_imag)?)
     })
@@ -482,7 +482,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_leaky_1relu_1out<'l>(
     negative_slope_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::leaky_relu_out(
@@ -505,7 +505,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_leaky_1relu_1backward<
     negative_slope_imag: jdouble,
     self_is_result: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::leaky_relu_backward(
@@ -531,7 +531,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_leaky_1relu_1backward_
     self_is_result: jboolean,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -558,7 +558,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardtanh<'l>(
     max_val_bits: jlong,
     max_val_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::hardtanh(
             &self_,
@@ -582,7 +582,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardtanh_1<'l>(
     max_val_bits: jlong,
     max_val_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::hardtanh_(
             &self_,
@@ -606,7 +606,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardtanh_1out<'l>(
     max_val_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::hardtanh_out(
@@ -632,7 +632,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardtanh_1backward<'l>
     max_val_bits: jlong,
     max_val_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::hardtanh_backward(
@@ -660,7 +660,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardtanh_1backward_1gr
     max_val_imag: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -681,7 +681,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_relu6<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::relu6(&self_)?;
         Ok(frame.give(result))
@@ -695,7 +695,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_relu6_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::relu6_(&self_)
     })
@@ -708,7 +708,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardsigmoid<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::hardsigmoid(&self_)?;
         Ok(frame.give(result))
@@ -722,7 +722,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardsigmoid_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::hardsigmoid_(&self_)
     })
@@ -736,7 +736,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardsigmoid_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::hardsigmoid_out(&self_, &out)
@@ -751,7 +751,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardsigmoid_1backward<
     grad_output: TensorHandle,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::hardsigmoid_backward(&grad_output, &self_)?;
@@ -768,7 +768,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardsigmoid_1backward_
     self_: TensorHandle,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -783,7 +783,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardswish<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::hardswish(&self_)?;
         Ok(frame.give(result))
@@ -797,7 +797,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardswish_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::hardswish_(&self_)
     })
@@ -811,7 +811,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardswish_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::hardswish_out(&self_, &out)
@@ -826,7 +826,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardswish_1backward<'l
     grad_output: TensorHandle,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::hardswish_backward(&grad_output, &self_)?;
@@ -847,7 +847,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softplus<'l>(
     threshold_bits: jlong,
     threshold_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::softplus(
             &self_,
@@ -872,7 +872,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softplus_1out<'l>(
     threshold_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::softplus_out(
@@ -898,7 +898,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softplus_1backward<'l>
     threshold_bits: jlong,
     threshold_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::softplus_backward(
@@ -926,7 +926,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softplus_1backward_1gr
     threshold_imag: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -947,7 +947,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1sigmoid<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::log_sigmoid(&self_)?;
         Ok(frame.give(result))
@@ -962,7 +962,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1sigmoid_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::log_sigmoid_out(&self_, &out)
@@ -979,7 +979,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softshrink<'l>(
     lambd_bits: jlong,
     lambd_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::softshrink(&self_, support::scalar(lambd_tag, lambd_bits, lambd_imag)?)?;
         Ok(frame.give(result))
@@ -997,7 +997,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softshrink_1out<'l>(
     lambd_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::softshrink_out(&self_, support::scalar(lambd_tag, lambd_bits, lambd_imag)?, &out)
@@ -1015,7 +1015,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softshrink_1backward<'
     lambd_bits: jlong,
     lambd_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result =
@@ -1036,7 +1036,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softshrink_1backward_1
     lambd_imag: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -1059,7 +1059,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardshrink<'l>(
     lambd_bits: jlong,
     lambd_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::hardshrink(&self_, support::scalar(lambd_tag, lambd_bits, lambd_imag)?)?;
         Ok(frame.give(result))
@@ -1077,7 +1077,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardshrink_1out<'l>(
     lambd_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::hardshrink_out(&self_, support::scalar(lambd_tag, lambd_bits, lambd_imag)?, &out)
@@ -1095,7 +1095,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardshrink_1backward<'
     lambd_bits: jlong,
     lambd_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_out = grad_out.get("grad_out")?;
         let self_ = self_.get("self")?;
         let result = ops::hardshrink_backward(&grad_out, &self_, support::scalar(lambd_tag, lambd_bits, lambd_imag)?)?;
@@ -1115,7 +1115,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hardshrink_1backward_1
     lambd_imag: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_out = grad_out.get("grad_out")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -1141,7 +1141,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_threshold<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::threshold(
             &self_,
@@ -1165,7 +1165,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_threshold_1<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::threshold_(
             &self_,
@@ -1189,7 +1189,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_threshold_1out<'l>(
     value_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::threshold_out(
@@ -1209,7 +1209,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_prelu<'l>(
     self_: TensorHandle,
     weight: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let weight = weight.get("weight")?;
         let result = ops::prelu(&self_, &weight)?;
@@ -1225,7 +1225,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1prelu_1kernel<'l>(
     self_: TensorHandle,
     weight: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let weight = weight.get("weight")?;
         let result = ops::_prelu_kernel(&self_, &weight)?;
@@ -1241,7 +1241,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_glu<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::glu(&self_, dim)?;
         Ok(frame.give(result))
@@ -1257,7 +1257,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_glu_1out<'l>(
     dim: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::glu_out(&self_, dim, &out)
@@ -1273,7 +1273,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_glu_1backward<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::glu_backward(&grad_output, &self_, dim)?;
@@ -1290,7 +1290,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logit<'l>(
     has_eps: jboolean,
     eps: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::logit(&self_, support::optional(has_eps, eps))?;
         Ok(frame.give(result))
@@ -1306,7 +1306,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logit_1<'l>(
     has_eps: jboolean,
     eps: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::logit_(&self_, support::optional(has_eps, eps))
     })
@@ -1322,7 +1322,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logit_1out<'l>(
     eps: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::logit_out(&self_, support::optional(has_eps, eps), &out)
@@ -1344,7 +1344,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rrelu<'l>(
     training: jboolean,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::rrelu(
@@ -1374,7 +1374,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rrelu_1with_1noise<'l>
     training: jboolean,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let noise = noise.get("noise")?;
         let generator = generator.optional();
@@ -1404,7 +1404,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1rrelu<'l>(
     upper_imag: jdouble,
     generator: GeneratorHandle,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let (result0, result1) = ops::_rrelu(

@@ -11,7 +11,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1not<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::bitwise_not(&self_)?;
         Ok(frame.give(result))
@@ -25,7 +25,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1not_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::bitwise_not_(&self_)
     })
@@ -39,7 +39,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1not_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::bitwise_not_out(&self_, &out)
@@ -54,7 +54,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Tensor<'
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::bitwise_and_tensor(&self_, &other)?;
@@ -70,7 +70,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Tensor_1
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::bitwise_and_tensor_(&self_, &other)
@@ -86,7 +86,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Tensor_1
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -104,7 +104,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Scalar<'
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::bitwise_and_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -121,7 +121,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Scalar_1
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::bitwise_and_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -138,7 +138,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Scalar_1
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::bitwise_and_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -155,7 +155,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1and_1Scalar_1
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::bitwise_and_scalar_tensor(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -170,7 +170,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Tensor<'l
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::bitwise_or_tensor(&self_, &other)?;
@@ -186,7 +186,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Tensor_1<
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::bitwise_or_tensor_(&self_, &other)
@@ -202,7 +202,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Tensor_1o
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -220,7 +220,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Scalar<'l
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::bitwise_or_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -237,7 +237,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Scalar_1<
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::bitwise_or_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -254,7 +254,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Scalar_1o
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::bitwise_or_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -271,7 +271,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1or_1Scalar_1T
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::bitwise_or_scalar_tensor(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -286,7 +286,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Tensor<'
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::bitwise_xor_tensor(&self_, &other)?;
@@ -302,7 +302,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Tensor_1
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::bitwise_xor_tensor_(&self_, &other)
@@ -318,7 +318,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Tensor_1
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -336,7 +336,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Scalar<'
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::bitwise_xor_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -353,7 +353,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Scalar_1
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::bitwise_xor_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -370,7 +370,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Scalar_1
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::bitwise_xor_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -387,7 +387,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1xor_1Scalar_1
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::bitwise_xor_scalar_tensor(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -402,7 +402,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::bitwise_left_shift_tensor(&self_, &other)?;
@@ -418,7 +418,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::bitwise_left_shift_tensor_(&self_, &other)
@@ -434,7 +434,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -452,7 +452,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::bitwise_left_shift_tensor_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
@@ -470,7 +470,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::bitwise_left_shift_tensor_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -487,7 +487,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::bitwise_left_shift_tensor_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -504,7 +504,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1left_1shift_1
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::bitwise_left_shift_scalar_tensor(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -519,7 +519,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::bitwise_right_shift_tensor(&self_, &other)?;
@@ -535,7 +535,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::bitwise_right_shift_tensor_(&self_, &other)
@@ -551,7 +551,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -569,7 +569,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::bitwise_right_shift_tensor_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
@@ -587,7 +587,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::bitwise_right_shift_tensor_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -604,7 +604,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::bitwise_right_shift_tensor_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -621,7 +621,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bitwise_1right_1shift_
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::bitwise_right_shift_scalar_tensor(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))

@@ -12,7 +12,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eq_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::eq_tensor(&self_, &other)?;
@@ -28,7 +28,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eq_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::eq_tensor_(&self_, &other)
@@ -44,7 +44,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eq_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -62,7 +62,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eq_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::eq_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -79,7 +79,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eq_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::eq_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -96,7 +96,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eq_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::eq_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -111,7 +111,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ne_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::ne_tensor(&self_, &other)?;
@@ -127,7 +127,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ne_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::ne_tensor_(&self_, &other)
@@ -143,7 +143,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ne_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -161,7 +161,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ne_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::ne_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -178,7 +178,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ne_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::ne_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -195,7 +195,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ne_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::ne_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -210,7 +210,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lt_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::lt_tensor(&self_, &other)?;
@@ -226,7 +226,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lt_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::lt_tensor_(&self_, &other)
@@ -242,7 +242,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lt_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -260,7 +260,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lt_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::lt_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -277,7 +277,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lt_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::lt_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -294,7 +294,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lt_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::lt_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -309,7 +309,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_le_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::le_tensor(&self_, &other)?;
@@ -325,7 +325,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_le_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::le_tensor_(&self_, &other)
@@ -341,7 +341,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_le_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -359,7 +359,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_le_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::le_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -376,7 +376,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_le_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::le_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -393,7 +393,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_le_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::le_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -408,7 +408,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gt_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::gt_tensor(&self_, &other)?;
@@ -424,7 +424,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gt_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::gt_tensor_(&self_, &other)
@@ -440,7 +440,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gt_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -458,7 +458,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gt_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::gt_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -475,7 +475,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gt_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::gt_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -492,7 +492,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gt_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::gt_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -507,7 +507,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ge_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::ge_tensor(&self_, &other)?;
@@ -523,7 +523,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ge_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::ge_tensor_(&self_, &other)
@@ -539,7 +539,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ge_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -557,7 +557,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ge_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::ge_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -574,7 +574,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ge_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::ge_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -591,7 +591,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ge_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::ge_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -606,7 +606,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1and<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::logical_and(&self_, &other)?;
@@ -622,7 +622,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1and_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::logical_and_(&self_, &other)
@@ -638,7 +638,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1and_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -654,7 +654,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1or<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::logical_or(&self_, &other)?;
@@ -670,7 +670,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1or_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::logical_or_(&self_, &other)
@@ -686,7 +686,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1or_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -701,7 +701,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1not<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::logical_not(&self_)?;
         Ok(frame.give(result))
@@ -715,7 +715,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1not_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::logical_not_(&self_)
     })
@@ -729,7 +729,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1not_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::logical_not_out(&self_, &out)
@@ -743,7 +743,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isnan<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::isnan(&self_)?;
         Ok(frame.give(result))
@@ -757,7 +757,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isinf<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::isinf(&self_)?;
         Ok(frame.give(result))
@@ -771,7 +771,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isfinite<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::isfinite(&self_)?;
         Ok(frame.give(result))
@@ -785,7 +785,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isposinf<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::isposinf(&self_)?;
         Ok(frame.give(result))
@@ -800,7 +800,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isposinf_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::isposinf_out(&self_, &out)
@@ -814,7 +814,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isneginf<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::isneginf(&self_)?;
         Ok(frame.give(result))
@@ -829,7 +829,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isneginf_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::isneginf_out(&self_, &out)
@@ -843,7 +843,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_signbit<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::signbit(&self_)?;
         Ok(frame.give(result))
@@ -858,7 +858,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_signbit_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::signbit_out(&self_, &out)
@@ -873,7 +873,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1xor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::logical_xor(&self_, &other)?;
@@ -889,7 +889,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1xor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::logical_xor_(&self_, &other)
@@ -905,7 +905,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1xor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;

@@ -19,7 +19,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv1d<'l>(
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -44,7 +44,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv1d_1padding<'l>(
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -69,7 +69,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv2d<'l>(
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -94,7 +94,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv2d_1padding<'l>(
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -119,7 +119,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv3d<'l>(
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -144,7 +144,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv3d_1padding<'l>(
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -170,7 +170,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv_1transpose1d<'l>(
     groups: jlong,
     dilation: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -206,7 +206,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv_1transpose2d_1inp
     groups: jlong,
     dilation: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -242,7 +242,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conv_1transpose3d_1inp
     groups: jlong,
     dilation: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -279,7 +279,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_convolution<'l>(
     output_padding: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -315,7 +315,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1convolution_1weight<
     dilation: JLongs<'l>,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input = input.get("input")?;
         let weight_size = frame.longs(&weight_size, "weight_size")?;
@@ -345,7 +345,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_convolution_1backward<
     groups: jlong,
     output_mask: JBooleans<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input = input.get("input")?;
         let weight = weight.get("weight")?;

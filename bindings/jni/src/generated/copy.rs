@@ -13,7 +13,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copy_1<'l>(
     src: TensorHandle,
     non_blocking: jboolean,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let src = src.get("src")?;
         ops::copy_(&self_, &src, support::flag(non_blocking))
@@ -28,7 +28,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clone<'l>(
     self_: TensorHandle,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::clone(&self_, support::optional_memory_format(memory_format)?)?;
         Ok(frame.give(result))
@@ -43,7 +43,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_contiguous<'l>(
     self_: TensorHandle,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::contiguous(&self_, support::memory_format(memory_format)?)?;
         Ok(frame.give(result))
@@ -60,7 +60,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1to_1copy<'l>(
     non_blocking: jboolean,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_to_copy(
             &self_,
@@ -83,7 +83,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_to_1dtype<'l>(
     copy: jboolean,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::to_dtype(
             &self_,
@@ -108,7 +108,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_to_1device<'l>(
     copy: jboolean,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::to_device(
             &self_,
@@ -133,7 +133,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_to_1other<'l>(
     copy: jboolean,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::to_other(
@@ -158,7 +158,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_to_1dtype_1layout<'l>(
     copy: jboolean,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::to_dtype_layout(
             &self_,

@@ -13,7 +13,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_empty_1memory_1format<
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::empty_memory_format(
             &size,
@@ -33,7 +33,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_empty_1out<'l>(
     memory_format: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::empty_out(&size, support::optional_memory_format(memory_format)?, &out)
@@ -49,7 +49,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_empty_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::empty_like(&self_, support::options(options)?, support::optional_memory_format(memory_format)?)?;
@@ -66,7 +66,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_empty_1strided<'l>(
     stride: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let stride = frame.longs(&stride, "stride")?;
         let result = ops::empty_strided(&size, &stride, support::options(options)?)?;
@@ -82,7 +82,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_zeros<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::zeros(&size, support::options(options)?)?;
         Ok(frame.give(result))
@@ -97,7 +97,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_zeros_1out<'l>(
     size: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::zeros_out(&size, &out)
@@ -113,7 +113,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_zeros_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::zeros_like(&self_, support::options(options)?, support::optional_memory_format(memory_format)?)?;
@@ -129,7 +129,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ones<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::ones(&size, support::options(options)?)?;
         Ok(frame.give(result))
@@ -144,7 +144,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ones_1out<'l>(
     size: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::ones_out(&size, &out)
@@ -160,7 +160,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ones_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::ones_like(&self_, support::options(options)?, support::optional_memory_format(memory_format)?)?;
@@ -179,7 +179,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_full<'l>(
     fill_value_imag: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::full(
             &size,
@@ -201,7 +201,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_full_1out<'l>(
     fill_value_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::full_out(&size, support::scalar(fill_value_tag, fill_value_bits, fill_value_imag)?, &out)
@@ -220,7 +220,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_full_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::full_like(
             &self_,
@@ -242,7 +242,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_arange<'l>(
     end_imag: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::arange(support::scalar(end_tag, end_bits, end_imag)?, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -258,7 +258,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_arange_1out<'l>(
     end_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::arange_out(support::scalar(end_tag, end_bits, end_imag)?, &out)
     })
@@ -277,7 +277,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_arange_1start<'l>(
     end_imag: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::arange_start(
             support::scalar(start_tag, start_bits, start_imag)?,
             support::scalar(end_tag, end_bits, end_imag)?,
@@ -303,7 +303,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_arange_1start_1step<'l
     step_imag: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::arange_start_step(
             support::scalar(start_tag, start_bits, start_imag)?,
             support::scalar(end_tag, end_bits, end_imag)?,
@@ -330,7 +330,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_arange_1start_1out<'l>
     step_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::arange_start_out(
             support::scalar(start_tag, start_bits, start_imag)?,
@@ -351,7 +351,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fill_1Scalar<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::fill_scalar(&self_, support::scalar(value_tag, value_bits, value_imag)?)?;
         Ok(frame.give(result))
@@ -368,7 +368,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fill_1Scalar_1<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::fill_scalar_(&self_, support::scalar(value_tag, value_bits, value_imag)?)
     })
@@ -381,7 +381,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_zero<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::zero(&self_)?;
         Ok(frame.give(result))
@@ -395,7 +395,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_zero_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::zero_(&self_)
     })
@@ -409,7 +409,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fill_1Tensor<'l>(
     self_: TensorHandle,
     value: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let value = value.get("value")?;
         let result = ops::fill_tensor(&self_, &value)?;
@@ -425,7 +425,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fill_1Tensor_1<'l>(
     self_: TensorHandle,
     value: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let value = value.get("value")?;
         ops::fill_tensor_(&self_, &value)

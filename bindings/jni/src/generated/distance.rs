@@ -14,7 +14,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cosine_1similarity<'l>
     dim: jlong,
     eps: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x1 = x1.get("x1")?;
         let x2 = x2.get("x2")?;
         let result = ops::cosine_similarity(&x1, &x2, dim, eps)?;
@@ -33,7 +33,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pairwise_1distance<'l>
     eps: jdouble,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x1 = x1.get("x1")?;
         let x2 = x2.get("x2")?;
         let result = ops::pairwise_distance(&x1, &x2, p, eps, support::flag(keepdim))?;
@@ -52,7 +52,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dist<'l>(
     p_bits: jlong,
     p_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::dist(&self_, &other, support::scalar(p_tag, p_bits, p_imag)?)?;
@@ -74,7 +74,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_renorm<'l>(
     maxnorm_bits: jlong,
     maxnorm_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::renorm(
             &self_,
@@ -97,7 +97,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cdist<'l>(
     has_compute_mode: jboolean,
     compute_mode: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x1 = x1.get("x1")?;
         let x2 = x2.get("x2")?;
         let result = ops::cdist(&x1, &x2, p, support::optional(has_compute_mode, compute_mode))?;
@@ -116,7 +116,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1cdist_1forward<'l>(
     has_compute_mode: jboolean,
     compute_mode: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x1 = x1.get("x1")?;
         let x2 = x2.get("x2")?;
         let result = ops::_cdist_forward(&x1, &x2, p, support::optional(has_compute_mode, compute_mode))?;
@@ -135,7 +135,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1cdist_1backward<'l>(
     p: jdouble,
     cdist: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let x1 = x1.get("x1")?;
         let x2 = x2.get("x2")?;
@@ -153,7 +153,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pdist<'l>(
     self_: TensorHandle,
     p: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::pdist(&self_, p)?;
         Ok(frame.give(result))

@@ -11,7 +11,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp2<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::exp2(&self_)?;
         Ok(frame.give(result))
@@ -25,7 +25,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp2_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::exp2_(&self_)
     })
@@ -39,7 +39,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp2_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::exp2_out(&self_, &out)
@@ -53,7 +53,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_expm1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::expm1(&self_)?;
         Ok(frame.give(result))
@@ -67,7 +67,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_expm1_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::expm1_(&self_)
     })
@@ -81,7 +81,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_expm1_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::expm1_out(&self_, &out)
@@ -95,7 +95,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log2<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::log2(&self_)?;
         Ok(frame.give(result))
@@ -109,7 +109,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log2_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::log2_(&self_)
     })
@@ -123,7 +123,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log2_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::log2_out(&self_, &out)
@@ -137,7 +137,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log10<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::log10(&self_)?;
         Ok(frame.give(result))
@@ -151,7 +151,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log10_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::log10_(&self_)
     })
@@ -165,7 +165,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log10_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::log10_out(&self_, &out)
@@ -179,7 +179,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log1p<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::log1p(&self_)?;
         Ok(frame.give(result))
@@ -193,7 +193,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log1p_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::log1p_(&self_)
     })
@@ -207,7 +207,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log1p_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::log1p_out(&self_, &out)
@@ -221,7 +221,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rsqrt<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::rsqrt(&self_)?;
         Ok(frame.give(result))
@@ -235,7 +235,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rsqrt_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::rsqrt_(&self_)
     })
@@ -249,7 +249,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rsqrt_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::rsqrt_out(&self_, &out)
@@ -263,7 +263,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_square<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::square(&self_)?;
         Ok(frame.give(result))
@@ -277,7 +277,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_square_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::square_(&self_)
     })
@@ -291,7 +291,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_square_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::square_out(&self_, &out)
@@ -305,7 +305,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sin<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sin(&self_)?;
         Ok(frame.give(result))
@@ -319,7 +319,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sin_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sin_(&self_)
     })
@@ -333,7 +333,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sin_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sin_out(&self_, &out)
@@ -347,7 +347,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cos<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::cos(&self_)?;
         Ok(frame.give(result))
@@ -361,7 +361,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cos_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::cos_(&self_)
     })
@@ -375,7 +375,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cos_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::cos_out(&self_, &out)
@@ -389,7 +389,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tan<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::tan(&self_)?;
         Ok(frame.give(result))
@@ -403,7 +403,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tan_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::tan_(&self_)
     })
@@ -417,7 +417,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tan_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::tan_out(&self_, &out)
@@ -431,7 +431,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_asin<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::asin(&self_)?;
         Ok(frame.give(result))
@@ -445,7 +445,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_asin_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::asin_(&self_)
     })
@@ -459,7 +459,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_asin_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::asin_out(&self_, &out)
@@ -473,7 +473,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_acos<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::acos(&self_)?;
         Ok(frame.give(result))
@@ -487,7 +487,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_acos_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::acos_(&self_)
     })
@@ -501,7 +501,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_acos_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::acos_out(&self_, &out)
@@ -515,7 +515,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atan<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::atan(&self_)?;
         Ok(frame.give(result))
@@ -529,7 +529,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atan_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::atan_(&self_)
     })
@@ -543,7 +543,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atan_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::atan_out(&self_, &out)
@@ -557,7 +557,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sinh<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sinh(&self_)?;
         Ok(frame.give(result))
@@ -571,7 +571,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sinh_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sinh_(&self_)
     })
@@ -585,7 +585,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sinh_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sinh_out(&self_, &out)
@@ -599,7 +599,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cosh<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::cosh(&self_)?;
         Ok(frame.give(result))
@@ -613,7 +613,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cosh_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::cosh_(&self_)
     })
@@ -627,7 +627,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cosh_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::cosh_out(&self_, &out)
@@ -641,7 +641,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tanh<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::tanh(&self_)?;
         Ok(frame.give(result))
@@ -655,7 +655,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tanh_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::tanh_(&self_)
     })
@@ -669,7 +669,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tanh_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::tanh_out(&self_, &out)
@@ -683,7 +683,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_asinh<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::asinh(&self_)?;
         Ok(frame.give(result))
@@ -697,7 +697,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_asinh_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::asinh_(&self_)
     })
@@ -711,7 +711,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_asinh_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::asinh_out(&self_, &out)
@@ -725,7 +725,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_acosh<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::acosh(&self_)?;
         Ok(frame.give(result))
@@ -739,7 +739,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_acosh_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::acosh_(&self_)
     })
@@ -753,7 +753,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_acosh_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::acosh_out(&self_, &out)
@@ -767,7 +767,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atanh<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::atanh(&self_)?;
         Ok(frame.give(result))
@@ -781,7 +781,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atanh_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::atanh_(&self_)
     })
@@ -795,7 +795,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atanh_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::atanh_out(&self_, &out)
@@ -809,7 +809,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sigmoid<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sigmoid(&self_)?;
         Ok(frame.give(result))
@@ -823,7 +823,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sigmoid_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sigmoid_(&self_)
     })
@@ -837,7 +837,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sigmoid_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sigmoid_out(&self_, &out)
@@ -851,7 +851,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erf<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::erf(&self_)?;
         Ok(frame.give(result))
@@ -865,7 +865,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erf_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::erf_(&self_)
     })
@@ -879,7 +879,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erf_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::erf_out(&self_, &out)
@@ -893,7 +893,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erfc<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::erfc(&self_)?;
         Ok(frame.give(result))
@@ -907,7 +907,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erfc_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::erfc_(&self_)
     })
@@ -921,7 +921,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erfc_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::erfc_out(&self_, &out)
@@ -936,7 +936,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Tensor_1Tensor<'l
     self_: TensorHandle,
     exponent: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let exponent = exponent.get("exponent")?;
         let result = ops::pow_tensor_tensor(&self_, &exponent)?;
@@ -952,7 +952,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Tensor_1<'l>(
     self_: TensorHandle,
     exponent: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let exponent = exponent.get("exponent")?;
         ops::pow_tensor_(&self_, &exponent)
@@ -968,7 +968,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Tensor_1Tensor_1o
     exponent: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let exponent = exponent.get("exponent")?;
         let out = out.get("out")?;
@@ -986,7 +986,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Tensor_1Scalar<'l
     exponent_bits: jlong,
     exponent_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::pow_tensor_scalar(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?)?;
         Ok(frame.give(result))
@@ -1003,7 +1003,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Scalar_1<'l>(
     exponent_bits: jlong,
     exponent_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::pow_scalar_(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?)
     })
@@ -1020,7 +1020,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Tensor_1Scalar_1o
     exponent_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::pow_tensor_scalar_out(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?, &out)
@@ -1037,7 +1037,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Scalar<'l>(
     self_imag: jdouble,
     exponent: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let exponent = exponent.get("exponent")?;
         let result = ops::pow_scalar(support::scalar(self_tag, self_bits, self_imag)?, &exponent)?;
         Ok(frame.give(result))
@@ -1055,7 +1055,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pow_1Scalar_1out<'l>(
     exponent: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let exponent = exponent.get("exponent")?;
         let out = out.get("out")?;
         ops::pow_scalar_out(support::scalar(self_tag, self_bits, self_imag)?, &exponent, &out)
@@ -1070,7 +1070,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tanh_1backward<'l>(
     grad_output: TensorHandle,
     output: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output = output.get("output")?;
         let result = ops::tanh_backward(&grad_output, &output)?;
@@ -1087,7 +1087,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tanh_1backward_1grad_1
     output: TensorHandle,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output = output.get("output")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -1103,7 +1103,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sigmoid_1backward<'l>(
     grad_output: TensorHandle,
     output: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output = output.get("output")?;
         let result = ops::sigmoid_backward(&grad_output, &output)?;
@@ -1120,7 +1120,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sigmoid_1backward_1gra
     output: TensorHandle,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output = output.get("output")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -1135,7 +1135,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sinc<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sinc(&self_)?;
         Ok(frame.give(result))
@@ -1149,7 +1149,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sinc_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sinc_(&self_)
     })
@@ -1163,7 +1163,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sinc_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sinc_out(&self_, &out)
@@ -1177,7 +1177,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_deg2rad<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::deg2rad(&self_)?;
         Ok(frame.give(result))
@@ -1191,7 +1191,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_deg2rad_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::deg2rad_(&self_)
     })
@@ -1205,7 +1205,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_deg2rad_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::deg2rad_out(&self_, &out)
@@ -1219,7 +1219,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rad2deg<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::rad2deg(&self_)?;
         Ok(frame.give(result))
@@ -1233,7 +1233,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rad2deg_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::rad2deg_(&self_)
     })
@@ -1247,7 +1247,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rad2deg_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::rad2deg_out(&self_, &out)
@@ -1262,7 +1262,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atan2<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::atan2(&self_, &other)?;
@@ -1278,7 +1278,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atan2_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::atan2_(&self_, &other)
@@ -1294,7 +1294,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atan2_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1310,7 +1310,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hypot<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::hypot(&self_, &other)?;
@@ -1326,7 +1326,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hypot_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::hypot_(&self_, &other)
@@ -1342,7 +1342,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hypot_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1358,7 +1358,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::logaddexp(&self_, &other)?;
@@ -1375,7 +1375,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1391,7 +1391,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp2<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::logaddexp2(&self_, &other)?;
@@ -1408,7 +1408,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp2_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1424,7 +1424,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::xlogy_tensor(&self_, &other)?;
@@ -1440,7 +1440,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::xlogy_tensor_(&self_, &other)
@@ -1456,7 +1456,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutTensor<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1474,7 +1474,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Scalar_1Self<'l
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::xlogy_scalar_self(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -1492,7 +1492,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutScalar_1Self
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let other = other.get("other")?;
         let out = out.get("out")?;
         ops::xlogy_outscalar_self(support::scalar(self_tag, self_bits, self_imag)?, &other, &out)
@@ -1509,7 +1509,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Scalar_1Other<'
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::xlogy_scalar_other(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -1526,7 +1526,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Scalar_1Other_1
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::xlogy_scalar_other_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -1543,7 +1543,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutScalar_1Othe
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::xlogy_outscalar_other(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -1558,7 +1558,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1
     self_: TensorHandle,
     exponent: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let exponent = exponent.get("exponent")?;
         let result = ops::float_power_tensor_tensor(&self_, &exponent)?;
@@ -1575,7 +1575,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1
     exponent: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let exponent = exponent.get("exponent")?;
         let out = out.get("out")?;
@@ -1593,7 +1593,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1
     exponent_bits: jlong,
     exponent_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::float_power_tensor_scalar(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?)?;
@@ -1612,7 +1612,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1
     exponent_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::float_power_tensor_scalar_out(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?, &out)
@@ -1629,7 +1629,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Scalar<'
     self_imag: jdouble,
     exponent: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let exponent = exponent.get("exponent")?;
         let result = ops::float_power_scalar(support::scalar(self_tag, self_bits, self_imag)?, &exponent)?;
         Ok(frame.give(result))
@@ -1647,7 +1647,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Scalar_1
     exponent: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let exponent = exponent.get("exponent")?;
         let out = out.get("out")?;
         ops::float_power_scalar_out(support::scalar(self_tag, self_bits, self_imag)?, &exponent, &out)
@@ -1662,7 +1662,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1
     self_: TensorHandle,
     exponent: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let exponent = exponent.get("exponent")?;
         ops::float_power_tensor_(&self_, &exponent)
@@ -1679,7 +1679,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Scalar_1
     exponent_bits: jlong,
     exponent_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::float_power_scalar_(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?)
     })

@@ -14,7 +14,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scalar_1tensor<'l>(
     s_imag: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::scalar_tensor(support::scalar(s_tag, s_bits, s_imag)?, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -28,7 +28,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eye<'l>(
     n: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::eye(n, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -42,7 +42,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eye_1out<'l>(
     n: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::eye_out(n, &out)
     })
@@ -57,7 +57,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eye_1m<'l>(
     m: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::eye_m(n, m, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -72,7 +72,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_eye_1m_1out<'l>(
     m: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::eye_m_out(n, m, &out)
     })
@@ -92,7 +92,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace<'l>(
     steps: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::linspace(
             support::scalar(start_tag, start_bits, start_imag)?,
             support::scalar(end_tag, end_bits, end_imag)?,
@@ -117,7 +117,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1out<'l>(
     steps: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::linspace_out(
             support::scalar(start_tag, start_bits, start_imag)?,
@@ -138,7 +138,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1Tensor_1Tens
     steps: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let start = start.get("start")?;
         let end = end.get("end")?;
         let result = ops::linspace_tensor_tensor(&start, &end, steps, support::options(options)?)?;
@@ -156,7 +156,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1Tensor_1Tens
     steps: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let start = start.get("start")?;
         let end = end.get("end")?;
         let out = out.get("out")?;
@@ -176,7 +176,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1Tensor_1Scal
     steps: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let start = start.get("start")?;
         let result = ops::linspace_tensor_scalar(
             &start,
@@ -200,7 +200,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1Tensor_1Scal
     steps: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let start = start.get("start")?;
         let out = out.get("out")?;
         ops::linspace_tensor_scalar_out(&start, support::scalar(end_tag, end_bits, end_imag)?, steps, &out)
@@ -219,7 +219,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1Scalar_1Tens
     steps: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let end = end.get("end")?;
         let result = ops::linspace_scalar_tensor(
             support::scalar(start_tag, start_bits, start_imag)?,
@@ -243,7 +243,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linspace_1Scalar_1Tens
     steps: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let end = end.get("end")?;
         let out = out.get("out")?;
         ops::linspace_scalar_tensor_out(support::scalar(start_tag, start_bits, start_imag)?, &end, steps, &out)
@@ -265,7 +265,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace<'l>(
     base: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::logspace(
             support::scalar(start_tag, start_bits, start_imag)?,
             support::scalar(end_tag, end_bits, end_imag)?,
@@ -292,7 +292,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1out<'l>(
     base: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::logspace_out(
             support::scalar(start_tag, start_bits, start_imag)?,
@@ -315,7 +315,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1Tensor_1Tens
     base: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let start = start.get("start")?;
         let end = end.get("end")?;
         let result = ops::logspace_tensor_tensor(&start, &end, steps, base, support::options(options)?)?;
@@ -334,7 +334,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1Tensor_1Tens
     base: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let start = start.get("start")?;
         let end = end.get("end")?;
         let out = out.get("out")?;
@@ -355,7 +355,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1Tensor_1Scal
     base: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let start = start.get("start")?;
         let result = ops::logspace_tensor_scalar(
             &start,
@@ -381,7 +381,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1Tensor_1Scal
     base: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let start = start.get("start")?;
         let out = out.get("out")?;
         ops::logspace_tensor_scalar_out(&start, support::scalar(end_tag, end_bits, end_imag)?, steps, base, &out)
@@ -401,7 +401,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1Scalar_1Tens
     base: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let end = end.get("end")?;
         let result = ops::logspace_scalar_tensor(
             support::scalar(start_tag, start_bits, start_imag)?,
@@ -427,7 +427,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logspace_1Scalar_1Tens
     base: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let end = end.get("end")?;
         let out = out.get("out")?;
         ops::logspace_scalar_tensor_out(support::scalar(start_tag, start_bits, start_imag)?, &end, steps, base, &out)
@@ -444,7 +444,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tril_1indices<'l>(
     offset: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::tril_indices(row, col, offset, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -460,7 +460,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_triu_1indices<'l>(
     offset: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::triu_indices(row, col, offset, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -475,7 +475,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_empty_1permuted<'l>(
     physical_layout: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let physical_layout = frame.longs(&physical_layout, "physical_layout")?;
         let result = ops::empty_permuted(&size, &physical_layout, support::options(options)?)?;
@@ -492,7 +492,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_new_1empty<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::new_empty(&self_, &size, support::options(options)?)?;
@@ -510,7 +510,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_new_1empty_1strided<'l
     stride: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -531,7 +531,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_new_1full<'l>(
     fill_value_imag: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::new_full(
@@ -553,7 +553,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_new_1ones<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::new_ones(&self_, &size, support::options(options)?)?;
@@ -570,7 +570,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_new_1zeros<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::new_zeros(&self_, &size, support::options(options)?)?;
@@ -586,7 +586,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_complex<'l>(
     real: TensorHandle,
     imag: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let real = real.get("real")?;
         let imag = imag.get("imag")?;
         let result = ops::complex(&real, &imag)?;
@@ -603,7 +603,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_complex_1out<'l>(
     imag: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let real = real.get("real")?;
         let imag = imag.get("imag")?;
         let out = out.get("out")?;
@@ -619,7 +619,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_polar<'l>(
     abs: TensorHandle,
     angle: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let abs = abs.get("abs")?;
         let angle = angle.get("angle")?;
         let result = ops::polar(&abs, &angle)?;
@@ -636,7 +636,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_polar_1out<'l>(
     angle: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let abs = abs.get("abs")?;
         let angle = angle.get("angle")?;
         let out = out.get("out")?;
@@ -653,7 +653,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_resize_1<'l>(
     size: JLongs<'l>,
     memory_format: jint,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         ops::resize_(&self_, &size, support::optional_memory_format(memory_format)?)
@@ -669,7 +669,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_resize_1as_1<'l>(
     the_template: TensorHandle,
     memory_format: jint,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let the_template = the_template.get("the_template")?;
         ops::resize_as_(&self_, &the_template, support::optional_memory_format(memory_format)?)
@@ -683,7 +683,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lift_1fresh_1copy<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::lift_fresh_copy(&self_)?;
         Ok(frame.give(result))
@@ -698,7 +698,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bartlett_1window<'l>(
     window_length: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::bartlett_window(window_length, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -713,7 +713,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bartlett_1window_1peri
     periodic: jboolean,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::bartlett_window_periodic(window_length, support::flag(periodic), support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -727,7 +727,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_blackman_1window<'l>(
     window_length: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::blackman_window(window_length, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -742,7 +742,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_blackman_1window_1peri
     periodic: jboolean,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::blackman_window_periodic(window_length, support::flag(periodic), support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -756,7 +756,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hann_1window<'l>(
     window_length: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::hann_window(window_length, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -771,7 +771,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hann_1window_1periodic
     periodic: jboolean,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::hann_window_periodic(window_length, support::flag(periodic), support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -785,7 +785,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hamming_1window<'l>(
     window_length: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::hamming_window(window_length, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -800,7 +800,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hamming_1window_1perio
     periodic: jboolean,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::hamming_window_periodic(window_length, support::flag(periodic), support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -816,7 +816,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hamming_1window_1perio
     alpha: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::hamming_window_periodic_alpha(
             window_length,
             support::flag(periodic),
@@ -838,7 +838,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hamming_1window_1perio
     beta: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::hamming_window_periodic_alpha_beta(
             window_length,
             support::flag(periodic),
@@ -860,7 +860,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vander<'l>(
     n: jlong,
     increasing: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::vander(&x, support::optional(has_N, n), support::flag(increasing))?;
         Ok(frame.give(result))
@@ -876,7 +876,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vander<'l>(
     has_N: jboolean,
     n: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::linalg_vander(&x, support::optional(has_N, n))?;
         Ok(frame.give(result))
@@ -891,7 +891,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kaiser_1window<'l>(
     window_length: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::kaiser_window(window_length, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -906,7 +906,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kaiser_1window_1period
     periodic: jboolean,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::kaiser_window_periodic(window_length, support::flag(periodic), support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -922,7 +922,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kaiser_1window_1beta<'
     beta: jdouble,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::kaiser_window_beta(window_length, support::flag(periodic), beta, support::options(options)?)?;
         Ok(frame.give(result))
     })

@@ -13,7 +13,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1select<'l>(
     dim: jlong,
     index: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let result = ops::index_select(&self_, dim, &index)?;
@@ -31,7 +31,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1select_1out<'l>
     index: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let out = out.get("out")?;
@@ -49,7 +49,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1select_1backwar
     dim: jlong,
     index: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let self_sizes = frame.longs(&self_sizes, "self_sizes")?;
         let index = index.get("index")?;
@@ -71,7 +71,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1add<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -93,7 +93,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1add_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -115,7 +115,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1add_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -134,7 +134,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gather<'l>(
     index: TensorHandle,
     sparse_grad: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let result = ops::gather(&self_, dim, &index, support::flag(sparse_grad))?;
@@ -153,7 +153,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gather_1out<'l>(
     sparse_grad: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let out = out.get("out")?;
@@ -171,7 +171,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1src<'l>(
     index: TensorHandle,
     src: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -190,7 +190,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1src_1<'l>(
     index: TensorHandle,
     src: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -209,7 +209,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1src_1out<'l>(
     src: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -230,7 +230,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1value<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let result = ops::scatter_value(&self_, dim, &index, support::scalar(value_tag, value_bits, value_imag)?)?;
@@ -250,7 +250,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1value_1<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         ops::scatter_value_(&self_, dim, &index, support::scalar(value_tag, value_bits, value_imag)?)
@@ -270,7 +270,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1value_1out<'l
     value_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let out = out.get("out")?;
@@ -288,7 +288,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1add<'l>(
     index: TensorHandle,
     src: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -307,7 +307,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1add_1<'l>(
     index: TensorHandle,
     src: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -326,7 +326,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1add_1out<'l>(
     src: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -346,7 +346,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1reduce<'l>(
     src: TensorHandle,
     reduce: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -367,7 +367,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1reduce_1<'l>(
     src: TensorHandle,
     reduce: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -388,7 +388,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1reduce_1out<'
     reduce: JString<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -411,7 +411,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1value_1reduce
     value_imag: jdouble,
     reduce: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let reduce = frame.string(&reduce, "reduce")?;
@@ -439,7 +439,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1value_1reduce
     value_imag: jdouble,
     reduce: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let reduce = frame.string(&reduce, "reduce")?;
@@ -461,7 +461,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1value_1reduce
     reduce: JString<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let reduce = frame.string(&reduce, "reduce")?;
@@ -489,7 +489,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1reduce_1two<'
     reduce: JString<'l>,
     include_self: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -511,7 +511,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1reduce_1two_1
     reduce: JString<'l>,
     include_self: jboolean,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -533,7 +533,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scatter_1reduce_1two_1
     include_self: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let src = src.get("src")?;
@@ -553,7 +553,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1copy<'l>(
     index: TensorHandle,
     source: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -572,7 +572,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1copy_1<'l>(
     index: TensorHandle,
     source: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -591,7 +591,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1copy_1out<'l>(
     source: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -612,7 +612,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1fill_1int_1Scal
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let result =
@@ -633,7 +633,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1fill_1int_1Scal
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         ops::index_fill_int_scalar_(&self_, dim, &index, support::scalar(value_tag, value_bits, value_imag)?)
@@ -650,7 +650,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1fill_1int_1Tens
     index: TensorHandle,
     value: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let value = value.get("value")?;
@@ -669,7 +669,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1fill_1int_1Tens
     index: TensorHandle,
     value: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let value = value.get("value")?;
@@ -689,7 +689,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1reduce<'l>(
     reduce: JString<'l>,
     include_self: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -711,7 +711,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1reduce_1<'l>(
     reduce: JString<'l>,
     include_self: jboolean,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -733,7 +733,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1reduce_1out<'l>
     include_self: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -751,7 +751,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_take<'l>(
     self_: TensorHandle,
     index: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let result = ops::take(&self_, &index)?;
@@ -768,7 +768,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_take_1out<'l>(
     index: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let out = out.get("out")?;
@@ -786,7 +786,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_put<'l>(
     source: TensorHandle,
     accumulate: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -805,7 +805,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_put_1<'l>(
     source: TensorHandle,
     accumulate: jboolean,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let index = index.get("index")?;
         let source = source.get("source")?;
@@ -823,7 +823,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_take_1along_1dim<'l>(
     has_dim: jboolean,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
         let result = ops::take_along_dim(&self_, &indices, support::optional(has_dim, dim))?;
@@ -842,7 +842,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_take_1along_1dim_1out<
     dim: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
         let out = out.get("out")?;
@@ -858,7 +858,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1Tensor<'l>(
     self_: TensorHandle,
     indices: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let result = ops::index_tensor(&self_, &indices.optional_refs())?;
@@ -875,7 +875,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1Tensor_1out<'l>
     indices: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let out = out.get("out")?;
@@ -893,7 +893,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1put<'l>(
     values: TensorHandle,
     accumulate: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
@@ -912,7 +912,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1put_1<'l>(
     values: TensorHandle,
     accumulate: jboolean,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
@@ -931,7 +931,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1index_1put_1impl<'l>
     accumulate: jboolean,
     unsafe_: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
@@ -957,7 +957,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1index_1put_1impl_1<'
     accumulate: jboolean,
     unsafe_: jboolean,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
@@ -979,7 +979,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1index_1Tenso
     self_: TensorHandle,
     indices: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let result = ops::_unsafe_index_tensor(&self_, &indices.optional_refs())?;
@@ -997,7 +997,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1index_1put<'
     values: TensorHandle,
     accumulate: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
@@ -1018,7 +1018,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1masked_1inde
     fill_bits: jlong,
     fill_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let indices = frame.optional_tensors(&indices)?;
@@ -1042,7 +1042,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1masked_1inde
     indices: JLongs<'l>,
     values: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let indices = frame.optional_tensors(&indices)?;
@@ -1060,7 +1060,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cat<'l>(
     tensors: JLongs<'l>,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::cat(&tensors.refs(), dim)?;
         Ok(frame.give(result))
@@ -1076,7 +1076,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cat_1out<'l>(
     dim: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let out = out.get("out")?;
         ops::cat_out(&tensors.refs(), dim, &out)
@@ -1093,7 +1093,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_select_1scatter<'l>(
     dim: jlong,
     index: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let src = src.get("src")?;
         let result = ops::select_scatter(&self_, &src, dim, index)?;
@@ -1115,7 +1115,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_slice_1scatter<'l>(
     end: jlong,
     step: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let src = src.get("src")?;
         let result = ops::slice_scatter(
@@ -1141,7 +1141,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diagonal_1scatter<'l>(
     dim1: jlong,
     dim2: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let src = src.get("src")?;
         let result = ops::diagonal_scatter(&self_, &src, offset, dim1, dim2)?;
@@ -1161,7 +1161,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_as_1strided_1scatter<'
     has_storage_offset: jboolean,
     storage_offset: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let src = src.get("src")?;
         let size = frame.longs(&size, "size")?;
@@ -1187,7 +1187,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diag_1embed<'l>(
     dim1: jlong,
     dim2: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::diag_embed(&self_, offset, dim1, dim2)?;
         Ok(frame.give(result))
@@ -1202,7 +1202,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diag<'l>(
     self_: TensorHandle,
     diagonal: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::diag(&self_, diagonal)?;
         Ok(frame.give(result))
@@ -1217,7 +1217,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diagflat<'l>(
     self_: TensorHandle,
     offset: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::diagflat(&self_, offset)?;
         Ok(frame.give(result))
@@ -1232,7 +1232,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tril<'l>(
     self_: TensorHandle,
     diagonal: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::tril(&self_, diagonal)?;
         Ok(frame.give(result))
@@ -1247,7 +1247,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tril_1<'l>(
     self_: TensorHandle,
     diagonal: jlong,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::tril_(&self_, diagonal)
     })
@@ -1262,7 +1262,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tril_1out<'l>(
     diagonal: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::tril_out(&self_, diagonal, &out)
@@ -1277,7 +1277,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_triu<'l>(
     self_: TensorHandle,
     diagonal: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::triu(&self_, diagonal)?;
         Ok(frame.give(result))
@@ -1292,7 +1292,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_triu_1<'l>(
     self_: TensorHandle,
     diagonal: jlong,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::triu_(&self_, diagonal)
     })
@@ -1307,7 +1307,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_triu_1out<'l>(
     diagonal: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::triu_out(&self_, diagonal, &out)
@@ -1325,7 +1325,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_constant_1pad_1nd<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let pad = frame.longs(&pad, "pad")?;
         let result = ops::constant_pad_nd(&self_, &pad, support::scalar(value_tag, value_bits, value_imag)?)?;
@@ -1340,7 +1340,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nonzero<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::nonzero(&self_)?;
         Ok(frame.give(result))
@@ -1354,7 +1354,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argwhere<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::argwhere(&self_)?;
         Ok(frame.give(result))
@@ -1369,7 +1369,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1select<'l>(
     self_: TensorHandle,
     mask: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let result = ops::masked_select(&self_, &mask)?;
@@ -1386,7 +1386,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1scatter<'l>(
     mask: TensorHandle,
     source: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let source = source.get("source")?;
@@ -1404,7 +1404,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1scatter_1<'l>(
     mask: TensorHandle,
     source: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let source = source.get("source")?;

@@ -12,7 +12,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_stack<'l>(
     tensors: JLongs<'l>,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::stack(&tensors.refs(), dim)?;
         Ok(frame.give(result))
@@ -28,7 +28,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_stack_1out<'l>(
     dim: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let out = out.get("out")?;
         ops::stack_out(&tensors.refs(), dim, &out)
@@ -42,7 +42,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hstack<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::hstack(&tensors.refs())?;
         Ok(frame.give(result))
@@ -56,7 +56,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vstack<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::vstack(&tensors.refs())?;
         Ok(frame.give(result))
@@ -70,7 +70,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dstack<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::dstack(&tensors.refs())?;
         Ok(frame.give(result))
@@ -84,7 +84,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_column_1stack<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::column_stack(&tensors.refs())?;
         Ok(frame.give(result))
@@ -98,7 +98,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atleast_11d<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::atleast_1d(&self_)?;
         Ok(frame.give(result))
@@ -112,7 +112,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atleast_11d_1Sequence<
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let results = ops::atleast_1d_sequence(&tensors.refs())?;
         frame.give_all(results)
@@ -126,7 +126,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atleast_12d<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::atleast_2d(&self_)?;
         Ok(frame.give(result))
@@ -140,7 +140,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atleast_12d_1Sequence<
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let results = ops::atleast_2d_sequence(&tensors.refs())?;
         frame.give_all(results)
@@ -154,7 +154,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atleast_13d<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::atleast_3d(&self_)?;
         Ok(frame.give(result))
@@ -168,7 +168,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_atleast_13d_1Sequence<
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let results = ops::atleast_3d_sequence(&tensors.refs())?;
         frame.give_all(results)
@@ -184,7 +184,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_chunk<'l>(
     chunks: jlong,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::chunk(&self_, chunks, dim)?;
         frame.give_all(results)
@@ -200,7 +200,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tensor_1split_1section
     sections: jlong,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::tensor_split_sections(&self_, sections, dim)?;
         frame.give_all(results)
@@ -216,7 +216,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tensor_1split_1indices
     indices: JLongs<'l>,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.longs(&indices, "indices")?;
         let results = ops::tensor_split_indices(&self_, &indices, dim)?;
@@ -233,7 +233,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tensor_1split_1tensor_
     tensor_indices_or_sections: TensorHandle,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let tensor_indices_or_sections = tensor_indices_or_sections.get("tensor_indices_or_sections")?;
         let results = ops::tensor_split_tensor_indices_or_sections(&self_, &tensor_indices_or_sections, dim)?;
@@ -249,7 +249,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hsplit_1int<'l>(
     self_: TensorHandle,
     sections: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::hsplit_int(&self_, sections)?;
         frame.give_all(results)
@@ -264,7 +264,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hsplit_1array<'l>(
     self_: TensorHandle,
     indices: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.longs(&indices, "indices")?;
         let results = ops::hsplit_array(&self_, &indices)?;
@@ -280,7 +280,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vsplit_1int<'l>(
     self_: TensorHandle,
     sections: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::vsplit_int(&self_, sections)?;
         frame.give_all(results)
@@ -295,7 +295,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vsplit_1array<'l>(
     self_: TensorHandle,
     indices: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.longs(&indices, "indices")?;
         let results = ops::vsplit_array(&self_, &indices)?;
@@ -311,7 +311,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dsplit_1int<'l>(
     self_: TensorHandle,
     sections: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::dsplit_int(&self_, sections)?;
         frame.give_all(results)
@@ -326,7 +326,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dsplit_1array<'l>(
     self_: TensorHandle,
     indices: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.longs(&indices, "indices")?;
         let results = ops::dsplit_array(&self_, &indices)?;
@@ -342,7 +342,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_repeat<'l>(
     self_: TensorHandle,
     repeats: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let repeats = frame.longs(&repeats, "repeats")?;
         let result = ops::repeat(&self_, &repeats)?;
@@ -358,7 +358,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tile<'l>(
     self_: TensorHandle,
     dims: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dims = frame.longs(&dims, "dims")?;
         let result = ops::tile(&self_, &dims)?;
@@ -374,7 +374,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_broadcast_1to<'l>(
     self_: TensorHandle,
     size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::broadcast_to(&self_, &size)?;
@@ -389,7 +389,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_broadcast_1tensors<'l>
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let results = ops::broadcast_tensors(&tensors.refs())?;
         frame.give_all(results)
@@ -404,7 +404,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_meshgrid_1indexing<'l>
     tensors: JLongs<'l>,
     indexing: JString<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let indexing = frame.string(&indexing, "indexing")?;
         let results = ops::meshgrid_indexing(&tensors.refs(), &indexing)?;
@@ -419,7 +419,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_meshgrid<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let results = ops::meshgrid(&tensors.refs())?;
         frame.give_all(results)
@@ -433,7 +433,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cartesian_1prod<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::cartesian_prod(&tensors.refs())?;
         Ok(frame.give(result))
@@ -447,7 +447,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_block_1diag<'l>(
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::block_diag(&tensors.refs())?;
         Ok(frame.give(result))
@@ -462,7 +462,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_flip<'l>(
     self_: TensorHandle,
     dims: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dims = frame.longs(&dims, "dims")?;
         let result = ops::flip(&self_, &dims)?;
@@ -477,7 +477,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fliplr<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::fliplr(&self_)?;
         Ok(frame.give(result))
@@ -491,7 +491,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_flipud<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::flipud(&self_)?;
         Ok(frame.give(result))
@@ -507,7 +507,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_roll<'l>(
     shifts: JLongs<'l>,
     dims: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let shifts = frame.longs(&shifts, "shifts")?;
         let dims = frame.longs(&dims, "dims")?;
@@ -525,7 +525,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rot90<'l>(
     k: jlong,
     dims: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dims = frame.longs(&dims, "dims")?;
         let result = ops::rot90(&self_, k, &dims)?;
@@ -542,7 +542,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unsafe_1chunk<'l>(
     chunks: jlong,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::unsafe_chunk(&self_, chunks, dim)?;
         frame.give_all(results)
@@ -558,7 +558,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1chunk_1cat<'l>(
     dim: jlong,
     num_chunks: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::_chunk_cat(&tensors.refs(), dim, num_chunks)?;
         Ok(frame.give(result))

@@ -12,7 +12,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mm<'l>(
     self_: TensorHandle,
     mat2: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mat2 = mat2.get("mat2")?;
         let result = ops::mm(&self_, &mat2)?;
@@ -29,7 +29,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mm_1out<'l>(
     mat2: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat2 = mat2.get("mat2")?;
         let out = out.get("out")?;
@@ -45,7 +45,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bmm<'l>(
     self_: TensorHandle,
     mat2: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mat2 = mat2.get("mat2")?;
         let result = ops::bmm(&self_, &mat2)?;
@@ -62,7 +62,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bmm_1out<'l>(
     mat2: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat2 = mat2.get("mat2")?;
         let out = out.get("out")?;
@@ -85,7 +85,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addmm<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mat1 = mat1.get("mat1")?;
         let mat2 = mat2.get("mat2")?;
@@ -115,7 +115,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addmm_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat1 = mat1.get("mat1")?;
         let mat2 = mat2.get("mat2")?;
@@ -145,7 +145,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addmm_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat1 = mat1.get("mat1")?;
         let mat2 = mat2.get("mat2")?;
@@ -176,7 +176,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_baddbmm<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let batch1 = batch1.get("batch1")?;
         let batch2 = batch2.get("batch2")?;
@@ -206,7 +206,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_baddbmm_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let batch1 = batch1.get("batch1")?;
         let batch2 = batch2.get("batch2")?;
@@ -236,7 +236,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_baddbmm_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let batch1 = batch1.get("batch1")?;
         let batch2 = batch2.get("batch2")?;
@@ -267,7 +267,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addbmm<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let batch1 = batch1.get("batch1")?;
         let batch2 = batch2.get("batch2")?;
@@ -297,7 +297,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addbmm_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let batch1 = batch1.get("batch1")?;
         let batch2 = batch2.get("batch2")?;
@@ -327,7 +327,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addbmm_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let batch1 = batch1.get("batch1")?;
         let batch2 = batch2.get("batch2")?;
@@ -351,7 +351,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mv<'l>(
     self_: TensorHandle,
     vec: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let vec = vec.get("vec")?;
         let result = ops::mv(&self_, &vec)?;
@@ -368,7 +368,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mv_1out<'l>(
     vec: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let vec = vec.get("vec")?;
         let out = out.get("out")?;
@@ -391,7 +391,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addmv<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mat = mat.get("mat")?;
         let vec = vec.get("vec")?;
@@ -421,7 +421,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addmv_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat = mat.get("mat")?;
         let vec = vec.get("vec")?;
@@ -451,7 +451,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addmv_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat = mat.get("mat")?;
         let vec = vec.get("vec")?;
@@ -475,7 +475,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dot<'l>(
     self_: TensorHandle,
     tensor: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let tensor = tensor.get("tensor")?;
         let result = ops::dot(&self_, &tensor)?;
@@ -492,7 +492,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dot_1out<'l>(
     tensor: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let tensor = tensor.get("tensor")?;
         let out = out.get("out")?;
@@ -508,7 +508,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vdot<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::vdot(&self_, &other)?;
@@ -525,7 +525,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vdot_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -541,7 +541,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_inner<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::inner(&self_, &other)?;
@@ -558,7 +558,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_inner_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -574,7 +574,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_outer<'l>(
     self_: TensorHandle,
     vec2: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let vec2 = vec2.get("vec2")?;
         let result = ops::outer(&self_, &vec2)?;
@@ -591,7 +591,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_outer_1out<'l>(
     vec2: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let vec2 = vec2.get("vec2")?;
         let out = out.get("out")?;
@@ -607,7 +607,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ger<'l>(
     self_: TensorHandle,
     vec2: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let vec2 = vec2.get("vec2")?;
         let result = ops::ger(&self_, &vec2)?;
@@ -624,7 +624,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ger_1out<'l>(
     vec2: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let vec2 = vec2.get("vec2")?;
         let out = out.get("out")?;
@@ -647,7 +647,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addr<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let vec1 = vec1.get("vec1")?;
         let vec2 = vec2.get("vec2")?;
@@ -677,7 +677,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addr_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let vec1 = vec1.get("vec1")?;
         let vec2 = vec2.get("vec2")?;
@@ -707,7 +707,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addr_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let vec1 = vec1.get("vec1")?;
         let vec2 = vec2.get("vec2")?;
@@ -730,7 +730,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_chain_1matmul<'l>(
     _class: JClass<'l>,
     matrices: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let matrices = frame.tensors(&matrices, "matrices")?;
         let result = ops::chain_matmul(&matrices.refs())?;
         Ok(frame.give(result))
@@ -745,7 +745,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_chain_1matmul_1out<'l>
     matrices: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let matrices = frame.tensors(&matrices, "matrices")?;
         let out = out.get("out")?;
         ops::chain_matmul_out(&matrices.refs(), &out)
@@ -759,7 +759,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1multi_1dot<'l>
     _class: JClass<'l>,
     tensors: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let result = ops::linalg_multi_dot(&tensors.refs())?;
         Ok(frame.give(result))
@@ -774,7 +774,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1multi_1dot_1ou
     tensors: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let tensors = frame.tensors(&tensors, "tensors")?;
         let out = out.get("out")?;
         ops::linalg_multi_dot_out(&tensors.refs(), &out)
@@ -789,7 +789,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1int_1mm<'l>(
     self_: TensorHandle,
     mat2: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mat2 = mat2.get("mat2")?;
         let result = ops::_int_mm(&self_, &mat2)?;
@@ -806,7 +806,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1int_1mm_1out<'l>(
     mat2: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mat2 = mat2.get("mat2")?;
         let out = out.get("out")?;
@@ -822,7 +822,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_matmul<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::matmul(&self_, &other)?;
@@ -839,7 +839,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_matmul_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -856,7 +856,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linear<'l>(
     weight: TensorHandle,
     bias: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -875,7 +875,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linear_1out<'l>(
     bias: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let input = input.get("input")?;
         let weight = weight.get("weight")?;
         let bias = bias.optional();
@@ -893,7 +893,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_einsum<'l>(
     tensors: JLongs<'l>,
     path: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let equation = frame.string(&equation, "equation")?;
         let tensors = frame.tensors(&tensors, "tensors")?;
         let path = frame.optional_longs(&path)?;
@@ -912,7 +912,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_tensordot<'l>(
     dims_self: JLongs<'l>,
     dims_other: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let dims_self = frame.longs(&dims_self, "dims_self")?;
@@ -931,7 +931,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1cross<'l>(
     other: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::linalg_cross(&self_, &other, dim)?;
@@ -949,7 +949,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cross<'l>(
     has_dim: jboolean,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::cross(&self_, &other, support::optional(has_dim, dim))?;
@@ -966,7 +966,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vecdot<'l>(
     y: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let y = y.get("y")?;
         let result = ops::linalg_vecdot(&x, &y, dim)?;
@@ -981,7 +981,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trace<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::trace(&self_)?;
         Ok(frame.give(result))
@@ -998,7 +998,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1diagonal<'l>(
     dim1: jlong,
     dim2: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let a = a.get("A")?;
         let result = ops::linalg_diagonal(&a, offset, dim1, dim2)?;
         Ok(frame.give(result))
@@ -1013,7 +1013,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kron<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::kron(&self_, &other)?;
@@ -1029,7 +1029,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1matmul<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::linalg_matmul(&self_, &other)?;

@@ -15,7 +15,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1softmax_1int<'l>(
     dim: jlong,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::log_softmax_int(&self_, dim, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -32,7 +32,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1softmax_1int_1out
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::log_softmax_int_out(&self_, dim, support::optional_dtype(dtype)?, &out)
@@ -48,7 +48,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1log_1softmax<'l>(
     dim: jlong,
     half_to_float: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_log_softmax(&self_, dim, support::flag(half_to_float))?;
         Ok(frame.give(result))
@@ -65,7 +65,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1log_1softmax_1out<'l
     half_to_float: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::_log_softmax_out(&self_, dim, support::flag(half_to_float), &out)
@@ -82,7 +82,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1log_1softmax_1backwa
     dim: jlong,
     input_dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output = output.get("output")?;
         let result = ops::_log_softmax_backward_data(&grad_output, &output, dim, support::dtype(input_dtype)?)?;
@@ -101,7 +101,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss<'l>(
     reduction: jlong,
     ignore_index: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -122,7 +122,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss_1out<'l>(
     ignore_index: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -142,7 +142,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss_1nd<'l>(
     reduction: jlong,
     ignore_index: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -162,7 +162,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss_1forward<'l>
     reduction: jlong,
     ignore_index: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -184,7 +184,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss_1forward_1ou
     output: TensorHandle,
     total_weight: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -215,7 +215,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss_1backward<'l
     ignore_index: jlong,
     total_weight: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -248,7 +248,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss_1backward_1g
     total_weight: TensorHandle,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -280,7 +280,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cross_1entropy_1loss<'
     ignore_index: jlong,
     label_smoothing: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -299,7 +299,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mse_1loss<'l>(
     target: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::mse_loss(&self_, &target, reduction)?;
@@ -317,7 +317,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mse_1loss_1out<'l>(
     reduction: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let out = out.get("out")?;
@@ -335,7 +335,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mse_1loss_1backward<'l
     target: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -355,7 +355,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mse_1loss_1backward_1g
     reduction: jlong,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -374,7 +374,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_smooth_1l1_1loss<'l>(
     reduction: jlong,
     beta: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::smooth_l1_loss(&self_, &target, reduction, beta)?;
@@ -393,7 +393,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_smooth_1l1_1loss_1out<
     beta: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let out = out.get("out")?;
@@ -412,7 +412,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_smooth_1l1_1loss_1back
     reduction: jlong,
     beta: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -433,7 +433,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_smooth_1l1_1loss_1back
     beta: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -452,7 +452,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_huber_1loss<'l>(
     reduction: jlong,
     delta: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::huber_loss(&self_, &target, reduction, delta)?;
@@ -471,7 +471,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_huber_1loss_1out<'l>(
     delta: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let out = out.get("out")?;
@@ -490,7 +490,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_huber_1loss_1backward<
     reduction: jlong,
     delta: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -511,7 +511,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_huber_1loss_1backward_
     delta: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -530,7 +530,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_binary_1cross_1entropy
     weight: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -550,7 +550,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_binary_1cross_1entropy
     reduction: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -570,7 +570,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_binary_1cross_1entropy
     weight: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -592,7 +592,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_binary_1cross_1entropy
     reduction: jlong,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -620,7 +620,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_binary_1cross_1entropy
     pos_weight: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -645,7 +645,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_l1_1loss<'l>(
     target: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::l1_loss(&self_, &target, reduction)?;
@@ -663,7 +663,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kl_1div<'l>(
     reduction: jlong,
     log_target: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::kl_div(&self_, &target, reduction, support::flag(log_target))?;
@@ -683,7 +683,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_poisson_1nll_1loss<'l>
     eps: jdouble,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let target = target.get("target")?;
         let result =
@@ -701,7 +701,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_soft_1margin_1loss<'l>
     target: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::soft_margin_loss(&self_, &target, reduction)?;
@@ -719,7 +719,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_hinge_1embedding_1loss
     margin: jdouble,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::hinge_embedding_loss(&self_, &target, margin, reduction)?;
@@ -738,7 +738,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_margin_1ranking_1loss<
     margin: jdouble,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input1 = input1.get("input1")?;
         let input2 = input2.get("input2")?;
         let target = target.get("target")?;
@@ -758,7 +758,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cosine_1embedding_1los
     margin: jdouble,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input1 = input1.get("input1")?;
         let input2 = input2.get("input2")?;
         let target = target.get("target")?;
@@ -781,7 +781,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_triplet_1margin_1loss<
     swap: jboolean,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let anchor = anchor.get("anchor")?;
         let positive = positive.get("positive")?;
         let negative = negative.get("negative")?;
@@ -802,7 +802,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss2d<'l>(
     reduction: jlong,
     ignore_index: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -822,7 +822,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss2d_1forward<'
     reduction: jlong,
     ignore_index: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -844,7 +844,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nll_1loss2d_1backward<
     ignore_index: jlong,
     total_weight: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -879,7 +879,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multi_1margin_1loss<'l
     weight: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let weight = weight.optional();
@@ -904,7 +904,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multilabel_1margin_1lo
     target: TensorHandle,
     reduction: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let result = ops::multilabel_margin_loss(&self_, &target, reduction)?;
@@ -921,7 +921,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multilabel_1margin_1lo
     target: TensorHandle,
     reduction: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
         let (result0, result1) = ops::multilabel_margin_loss_forward(&self_, &target, reduction)?;
@@ -940,7 +940,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multilabel_1margin_1lo
     reduction: jlong,
     is_target: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let target = target.get("target")?;
@@ -963,7 +963,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ctc_1loss_1IntList<'l>
     reduction: jlong,
     zero_infinity: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let log_probs = log_probs.get("log_probs")?;
         let targets = targets.get("targets")?;
         let input_lengths = frame.longs(&input_lengths, "input_lengths")?;
@@ -994,7 +994,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ctc_1loss_1Tensor<'l>(
     reduction: jlong,
     zero_infinity: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let log_probs = log_probs.get("log_probs")?;
         let targets = targets.get("targets")?;
         let input_lengths = input_lengths.get("input_lengths")?;
@@ -1024,7 +1024,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1ctc_1loss<'l>(
     blank: jlong,
     zero_infinity: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let log_probs = log_probs.get("log_probs")?;
         let targets = targets.get("targets")?;
         let input_lengths = frame.longs(&input_lengths, "input_lengths")?;
@@ -1050,7 +1050,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1ctc_1loss_1backward<
     blank: jlong,
     zero_infinity: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let log_probs = log_probs.get("log_probs")?;
         let targets = targets.get("targets")?;

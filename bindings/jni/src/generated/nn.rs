@@ -15,7 +15,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softmax_1int<'l>(
     dim: jlong,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::softmax_int(&self_, dim, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -32,7 +32,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_softmax_1int_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::softmax_int_out(&self_, dim, support::optional_dtype(dtype)?, &out)
@@ -48,7 +48,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1softmax<'l>(
     dim: jlong,
     half_to_float: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_softmax(&self_, dim, support::flag(half_to_float))?;
         Ok(frame.give(result))
@@ -65,7 +65,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1softmax_1out<'l>(
     half_to_float: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::_softmax_out(&self_, dim, support::flag(half_to_float), &out)
@@ -82,7 +82,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1softmax_1backward_1d
     dim: jlong,
     input_dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output = output.get("output")?;
         let result = ops::_softmax_backward_data(&grad_output, &output, dim, support::dtype(input_dtype)?)?;
@@ -102,7 +102,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_layer_1norm<'l>(
     eps: jdouble,
     cudnn_enable: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let normalized_shape = frame.longs(&normalized_shape, "normalized_shape")?;
         let weight = weight.optional();
@@ -130,7 +130,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_native_1layer_1norm<'l
     bias: TensorHandle,
     eps: jdouble,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let normalized_shape = frame.longs(&normalized_shape, "normalized_shape")?;
         let weight = weight.optional();
@@ -153,7 +153,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1layer_1norm_1backwar
     rstd: TensorHandle,
     weight: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let input = input.get("input")?;
         let normalized_shape = frame.longs(&normalized_shape, "normalized_shape")?;
@@ -178,7 +178,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1layer_1norm_1backwar
     rstd: TensorHandle,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let input = input.get("input")?;
         let normalized_shape = frame.longs(&normalized_shape, "normalized_shape")?;
@@ -199,7 +199,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dropout<'l>(
     p: jdouble,
     train: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let result = ops::dropout(&input, p, support::flag(train))?;
         Ok(frame.give(result))
@@ -215,7 +215,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dropout_1<'l>(
     p: jdouble,
     train: jboolean,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::dropout_(&self_, p, support::flag(train))
     })
@@ -230,7 +230,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_feature_1dropout<'l>(
     p: jdouble,
     train: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let result = ops::feature_dropout(&input, p, support::flag(train))?;
         Ok(frame.give(result))
@@ -246,7 +246,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_alpha_1dropout<'l>(
     p: jdouble,
     train: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let result = ops::alpha_dropout(&input, p, support::flag(train))?;
         Ok(frame.give(result))
@@ -262,7 +262,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_feature_1alpha_1dropou
     p: jdouble,
     train: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let result = ops::feature_alpha_dropout(&input, p, support::flag(train))?;
         Ok(frame.give(result))
@@ -278,7 +278,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_native_1dropout<'l>(
     p: jdouble,
     train: jint,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let (result0, result1) = ops::native_dropout(&input, p, support::optional_flag(train))?;
         frame.give_all([result0, result1])
@@ -294,7 +294,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_native_1dropout_1backw
     mask: TensorHandle,
     scale: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let mask = mask.get("mask")?;
         let result = ops::native_dropout_backward(&grad_output, &mask, scale)?;
@@ -313,7 +313,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_embedding<'l>(
     scale_grad_by_freq: jboolean,
     sparse: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let weight = weight.get("weight")?;
         let indices = indices.get("indices")?;
         let result =
@@ -333,7 +333,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1dense_1back
     padding_idx: jlong,
     scale_grad_by_freq: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let indices = indices.get("indices")?;
         let result = ops::embedding_dense_backward(
@@ -355,7 +355,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_one_1hot<'l>(
     self_: TensorHandle,
     num_classes: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::one_hot(&self_, num_classes)?;
         Ok(frame.give(result))
@@ -371,7 +371,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1safe_1softmax<'l>(
     dim: jlong,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_safe_softmax(&self_, dim, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -388,7 +388,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1renorm_1<'l
     max_norm: jdouble,
     norm_type: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
         ops::embedding_renorm_(&self_, &indices, max_norm, norm_type)
@@ -405,7 +405,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bilinear<'l>(
     weight: TensorHandle,
     bias: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input1 = input1.get("input1")?;
         let input2 = input2.get("input2")?;
         let weight = weight.get("weight")?;
@@ -430,7 +430,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_scaled_1dot_1product_1
     scale: jdouble,
     enable_gqa: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let query = query.get("query")?;
         let key = key.get("key")?;
         let value = value.get("value")?;
@@ -463,7 +463,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1bag<'l>(
     per_sample_weights: TensorHandle,
     include_last_offset: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let weight = weight.get("weight")?;
         let indices = indices.get("indices")?;
         let offsets = offsets.get("offsets")?;
@@ -498,7 +498,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1bag_1paddin
     has_padding_idx: jboolean,
     padding_idx: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let weight = weight.get("weight")?;
         let indices = indices.get("indices")?;
         let offsets = offsets.get("offsets")?;

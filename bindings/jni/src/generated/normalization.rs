@@ -19,7 +19,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_batch_1norm<'l>(
     eps: jdouble,
     cudnn_enabled: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -54,7 +54,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_native_1batch_1norm<'l
     momentum: jdouble,
     eps: jdouble,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -88,7 +88,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1native_1batch_1norm_
     momentum: jdouble,
     eps: jdouble,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -120,7 +120,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1native_1batch_1norm_
     momentum: jdouble,
     eps: jdouble,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -149,7 +149,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1batch_1norm_1with_1u
     momentum: jdouble,
     eps: jdouble,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -183,7 +183,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_instance_1norm<'l>(
     eps: jdouble,
     cudnn_enabled: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -216,7 +216,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_group_1norm<'l>(
     eps: jdouble,
     cudnn_enabled: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -237,7 +237,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1group_1norm<'l>(
     bias: TensorHandle,
     eps: jdouble,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let weight = weight.optional();
         let bias = bias.optional();
@@ -258,7 +258,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rms_1norm<'l>(
     has_eps: jboolean,
     eps: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let normalized_shape = frame.longs(&normalized_shape, "normalized_shape")?;
         let weight = weight.optional();

@@ -13,7 +13,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_abs<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::abs(&self_)?;
         Ok(frame.give(result))
@@ -27,7 +27,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_abs_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::abs_(&self_)
     })
@@ -41,7 +41,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_abs_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::abs_out(&self_, &out)
@@ -55,7 +55,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sign<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sign(&self_)?;
         Ok(frame.give(result))
@@ -69,7 +69,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sign_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sign_(&self_)
     })
@@ -83,7 +83,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sign_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sign_out(&self_, &out)
@@ -97,7 +97,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sgn<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sgn(&self_)?;
         Ok(frame.give(result))
@@ -111,7 +111,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sgn_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sgn_(&self_)
     })
@@ -125,7 +125,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sgn_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sgn_out(&self_, &out)
@@ -139,7 +139,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ceil<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::ceil(&self_)?;
         Ok(frame.give(result))
@@ -153,7 +153,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ceil_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::ceil_(&self_)
     })
@@ -167,7 +167,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ceil_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::ceil_out(&self_, &out)
@@ -181,7 +181,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::floor(&self_)?;
         Ok(frame.give(result))
@@ -195,7 +195,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::floor_(&self_)
     })
@@ -209,7 +209,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::floor_out(&self_, &out)
@@ -223,7 +223,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trunc<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::trunc(&self_)?;
         Ok(frame.give(result))
@@ -237,7 +237,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trunc_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::trunc_(&self_)
     })
@@ -251,7 +251,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trunc_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::trunc_out(&self_, &out)
@@ -265,7 +265,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_round<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::round(&self_)?;
         Ok(frame.give(result))
@@ -279,7 +279,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_round_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::round_(&self_)
     })
@@ -293,7 +293,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_round_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::round_out(&self_, &out)
@@ -308,7 +308,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_round_1decimals<'l>(
     self_: TensorHandle,
     decimals: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::round_decimals(&self_, decimals)?;
         Ok(frame.give(result))
@@ -323,7 +323,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_round_1decimals_1<'l>(
     self_: TensorHandle,
     decimals: jlong,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::round_decimals_(&self_, decimals)
     })
@@ -338,7 +338,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_round_1decimals_1out<'
     decimals: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::round_decimals_out(&self_, decimals, &out)
@@ -352,7 +352,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frac<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::frac(&self_)?;
         Ok(frame.give(result))
@@ -366,7 +366,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frac_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::frac_(&self_)
     })
@@ -380,7 +380,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frac_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::frac_out(&self_, &out)
@@ -400,7 +400,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nan_1to_1num<'l>(
     has_neginf: jboolean,
     neginf: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::nan_to_num(
             &self_,
@@ -425,7 +425,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nan_1to_1num_1<'l>(
     has_neginf: jboolean,
     neginf: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::nan_to_num_(
             &self_,
@@ -450,7 +450,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nan_1to_1num_1out<'l>(
     neginf: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::nan_to_num_out(
@@ -471,7 +471,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copysign_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::copysign_tensor(&self_, &other)?;
@@ -487,7 +487,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copysign_1Tensor_1<'l>
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::copysign_tensor_(&self_, &other)
@@ -503,7 +503,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copysign_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -521,7 +521,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copysign_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::copysign_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -538,7 +538,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copysign_1Scalar_1<'l>
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::copysign_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -555,7 +555,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_copysign_1Scalar_1out<
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::copysign_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -570,7 +570,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmod_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::fmod_tensor(&self_, &other)?;
@@ -586,7 +586,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmod_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::fmod_tensor_(&self_, &other)
@@ -602,7 +602,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmod_1Tensor_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -620,7 +620,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmod_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::fmod_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -637,7 +637,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmod_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::fmod_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -654,7 +654,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmod_1Scalar_1out<'l>(
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::fmod_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -669,7 +669,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::remainder_tensor(&self_, &other)?;
@@ -685,7 +685,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Tensor_1<'l
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::remainder_tensor_(&self_, &other)
@@ -701,7 +701,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Tensor_1out
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -719,7 +719,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::remainder_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -736,7 +736,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Scalar_1<'l
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::remainder_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -753,7 +753,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Scalar_1out
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::remainder_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -770,7 +770,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_remainder_1Scalar_1Ten
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::remainder_scalar_tensor(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -785,7 +785,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1divide<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::floor_divide(&self_, &other)?;
@@ -801,7 +801,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1divide_1Tensor_
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::floor_divide_tensor_(&self_, &other)
@@ -817,7 +817,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1divide_1out<'l>
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -835,7 +835,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1divide_1Scalar<
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::floor_divide_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -852,7 +852,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_floor_1divide_1Scalar_
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::floor_divide_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -866,7 +866,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_minimum<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::minimum(&self_, &other)?;
@@ -883,7 +883,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_minimum_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -899,7 +899,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmax<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::fmax(&self_, &other)?;
@@ -916,7 +916,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmax_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -932,7 +932,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmin<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::fmin(&self_, &other)?;
@@ -949,7 +949,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fmin_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -965,7 +965,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_heaviside<'l>(
     self_: TensorHandle,
     values: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let result = ops::heaviside(&self_, &values)?;
@@ -981,7 +981,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_heaviside_1<'l>(
     self_: TensorHandle,
     values: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         ops::heaviside_(&self_, &values)
@@ -997,7 +997,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_heaviside_1out<'l>(
     values: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let out = out.get("out")?;
@@ -1013,7 +1013,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1min_1Tensor<'l>
     self_: TensorHandle,
     min: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let min = min.get("min")?;
         let result = ops::clamp_min_tensor(&self_, &min)?;
@@ -1029,7 +1029,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1min_1Tensor_1<'
     self_: TensorHandle,
     min: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let min = min.get("min")?;
         ops::clamp_min_tensor_(&self_, &min)
@@ -1045,7 +1045,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1min_1Tensor_1ou
     min: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let min = min.get("min")?;
         let out = out.get("out")?;
@@ -1061,7 +1061,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1max_1Tensor<'l>
     self_: TensorHandle,
     max: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let max = max.get("max")?;
         let result = ops::clamp_max_tensor(&self_, &max)?;
@@ -1077,7 +1077,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1max_1Tensor_1<'
     self_: TensorHandle,
     max: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let max = max.get("max")?;
         ops::clamp_max_tensor_(&self_, &max)
@@ -1093,7 +1093,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1max_1Tensor_1ou
     max: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let max = max.get("max")?;
         let out = out.get("out")?;
@@ -1112,7 +1112,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lerp_1Scalar<'l>(
     weight_bits: jlong,
     weight_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let end = end.get("end")?;
         let result = ops::lerp_scalar(&self_, &end, support::scalar(weight_tag, weight_bits, weight_imag)?)?;
@@ -1131,7 +1131,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lerp_1Scalar_1<'l>(
     weight_bits: jlong,
     weight_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let end = end.get("end")?;
         ops::lerp_scalar_(&self_, &end, support::scalar(weight_tag, weight_bits, weight_imag)?)
@@ -1150,7 +1150,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lerp_1Scalar_1out<'l>(
     weight_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let end = end.get("end")?;
         let out = out.get("out")?;
@@ -1167,7 +1167,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lerp_1Tensor<'l>(
     end: TensorHandle,
     weight: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let end = end.get("end")?;
         let weight = weight.get("weight")?;
@@ -1185,7 +1185,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lerp_1Tensor_1<'l>(
     end: TensorHandle,
     weight: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let end = end.get("end")?;
         let weight = weight.get("weight")?;
@@ -1203,7 +1203,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lerp_1Tensor_1out<'l>(
     weight: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let end = end.get("end")?;
         let weight = weight.get("weight")?;
@@ -1224,7 +1224,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addcmul<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let tensor1 = tensor1.get("tensor1")?;
         let tensor2 = tensor2.get("tensor2")?;
@@ -1245,7 +1245,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addcmul_1<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let tensor1 = tensor1.get("tensor1")?;
         let tensor2 = tensor2.get("tensor2")?;
@@ -1266,7 +1266,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addcmul_1out<'l>(
     value_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let tensor1 = tensor1.get("tensor1")?;
         let tensor2 = tensor2.get("tensor2")?;
@@ -1287,7 +1287,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addcdiv<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let tensor1 = tensor1.get("tensor1")?;
         let tensor2 = tensor2.get("tensor2")?;
@@ -1308,7 +1308,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addcdiv_1<'l>(
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let tensor1 = tensor1.get("tensor1")?;
         let tensor2 = tensor2.get("tensor2")?;
@@ -1329,7 +1329,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_addcdiv_1out<'l>(
     value_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let tensor1 = tensor1.get("tensor1")?;
         let tensor2 = tensor2.get("tensor2")?;
@@ -1349,7 +1349,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_subtract_1Tensor<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::subtract_tensor(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)?;
@@ -1368,7 +1368,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_subtract_1Tensor_1<'l>
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::subtract_tensor_(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)
@@ -1387,7 +1387,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_subtract_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1408,7 +1408,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_subtract_1Scalar<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::subtract_scalar(
             &self_,
@@ -1432,7 +1432,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_subtract_1Scalar_1<'l>
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::subtract_scalar_(
             &self_,
@@ -1450,7 +1450,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multiply_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::multiply_tensor(&self_, &other)?;
@@ -1466,7 +1466,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multiply_1Tensor_1<'l>
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::multiply_tensor_(&self_, &other)
@@ -1482,7 +1482,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multiply_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1500,7 +1500,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multiply_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::multiply_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -1517,7 +1517,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multiply_1Scalar_1<'l>
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::multiply_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -1531,7 +1531,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::divide_tensor(&self_, &other)?;
@@ -1547,7 +1547,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::divide_tensor_(&self_, &other)
@@ -1563,7 +1563,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1581,7 +1581,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::divide_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -1598,7 +1598,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::divide_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -1612,7 +1612,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_true_1divide_1Tensor<'
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::true_divide_tensor(&self_, &other)?;
@@ -1628,7 +1628,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_true_1divide_1Tensor_1
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::true_divide_tensor_(&self_, &other)
@@ -1644,7 +1644,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_true_1divide_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1662,7 +1662,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_true_1divide_1Scalar<'
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::true_divide_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -1679,7 +1679,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_true_1divide_1Scalar_1
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::true_divide_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -1694,7 +1694,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Tensor_1mode<'
     other: TensorHandle,
     rounding_mode: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
@@ -1712,7 +1712,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Tensor_1mode_1
     other: TensorHandle,
     rounding_mode: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
@@ -1730,7 +1730,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1out_1mode<'l>(
     rounding_mode: JString<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
@@ -1750,7 +1750,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Scalar_1mode<'
     other_imag: jdouble,
     rounding_mode: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
         let result = ops::divide_scalar_mode(
@@ -1773,7 +1773,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_divide_1Scalar_1mode_1
     other_imag: jdouble,
     rounding_mode: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
         ops::divide_scalar_mode_(&self_, support::scalar(other_tag, other_bits, other_imag)?, rounding_mode.as_deref())
@@ -1787,7 +1787,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_positive<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::positive(&self_)?;
         Ok(frame.give(result))
@@ -1801,7 +1801,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_angle<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::angle(&self_)?;
         Ok(frame.give(result))
@@ -1816,7 +1816,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_angle_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::angle_out(&self_, &out)
@@ -1834,7 +1834,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isclose<'l>(
     atol: jdouble,
     equal_nan: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::isclose(&self_, &other, rtol, atol, support::flag(equal_nan))?;
@@ -1849,7 +1849,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isreal<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::isreal(&self_)?;
         Ok(frame.give(result))
@@ -1863,7 +1863,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frexp_1Tensor<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::frexp_tensor(&self_)?;
         frame.give_all([result0, result1])
@@ -1879,7 +1879,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frexp_1Tensor_1out<'l>
     mantissa: TensorHandle,
     exponent: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mantissa = mantissa.get("mantissa")?;
         let exponent = exponent.get("exponent")?;
@@ -1895,7 +1895,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ldexp_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::ldexp_tensor(&self_, &other)?;
@@ -1911,7 +1911,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nextafter<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::nextafter(&self_, &other)?;
@@ -1927,7 +1927,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nextafter_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::nextafter_(&self_, &other)
@@ -1943,7 +1943,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nextafter_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1959,7 +1959,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gcd<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::gcd(&self_, &other)?;
@@ -1975,7 +1975,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gcd_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::gcd_(&self_, &other)
@@ -1991,7 +1991,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gcd_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -2007,7 +2007,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lcm<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::lcm(&self_, &other)?;
@@ -2023,7 +2023,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lcm_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::lcm_(&self_, &other)
@@ -2039,7 +2039,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lcm_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;

@@ -22,7 +22,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1fused_1sgd_1<'l>(
     grad_scale: TensorHandle,
     found_inf: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = frame.tensors(&self_, "self")?;
         let grads = frame.tensors(&grads, "grads")?;
         let momentum_buffer_list = frame.tensors(&momentum_buffer_list, "momentum_buffer_list")?;
@@ -66,7 +66,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1fused_1adam_1<'l>(
     grad_scale: TensorHandle,
     found_inf: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = frame.tensors(&self_, "self")?;
         let grads = frame.tensors(&grads, "grads")?;
         let exp_avgs = frame.tensors(&exp_avgs, "exp_avgs")?;
@@ -116,7 +116,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1fused_1adamw_1<'l>(
     grad_scale: TensorHandle,
     found_inf: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = frame.tensors(&self_, "self")?;
         let grads = frame.tensors(&grads, "grads")?;
         let exp_avgs = frame.tensors(&exp_avgs, "exp_avgs")?;

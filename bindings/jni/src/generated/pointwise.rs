@@ -15,7 +15,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_add_1Tensor<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::add_tensor(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)?;
@@ -34,7 +34,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_add_1Tensor_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::add_tensor_(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)
@@ -53,7 +53,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_add_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -74,7 +74,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_add_1Scalar<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::add_scalar(
             &self_,
@@ -98,7 +98,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_add_1Scalar_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::add_scalar_(
             &self_,
@@ -119,7 +119,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sub_1Tensor<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::sub_tensor(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)?;
@@ -138,7 +138,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sub_1Tensor_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::sub_tensor_(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)
@@ -157,7 +157,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sub_1out<'l>(
     alpha_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -178,7 +178,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sub_1Scalar<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sub_scalar(
             &self_,
@@ -202,7 +202,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sub_1Scalar_1<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sub_scalar_(
             &self_,
@@ -223,7 +223,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rsub_1Tensor<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::rsub_tensor(&self_, &other, support::scalar(alpha_tag, alpha_bits, alpha_imag)?)?;
@@ -244,7 +244,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rsub_1Scalar<'l>(
     alpha_bits: jlong,
     alpha_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::rsub_scalar(
             &self_,
@@ -263,7 +263,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mul_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::mul_tensor(&self_, &other)?;
@@ -279,7 +279,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mul_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::mul_tensor_(&self_, &other)
@@ -295,7 +295,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mul_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -313,7 +313,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mul_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::mul_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -330,7 +330,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mul_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::mul_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -344,7 +344,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Tensor<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::div_tensor(&self_, &other)?;
@@ -360,7 +360,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Tensor_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::div_tensor_(&self_, &other)
@@ -376,7 +376,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -394,7 +394,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::div_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -411,7 +411,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Scalar_1<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::div_scalar_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
     })
@@ -426,7 +426,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Tensor_1mode<'l>(
     other: TensorHandle,
     rounding_mode: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
@@ -444,7 +444,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Tensor_1mode_1<'l
     other: TensorHandle,
     rounding_mode: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
@@ -462,7 +462,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1out_1mode<'l>(
     rounding_mode: JString<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
@@ -482,7 +482,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Scalar_1mode<'l>(
     other_imag: jdouble,
     rounding_mode: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
         let result = ops::div_scalar_mode(
@@ -505,7 +505,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_div_1Scalar_1mode_1<'l
     other_imag: jdouble,
     rounding_mode: JString<'l>,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let rounding_mode = frame.optional_string(&rounding_mode)?;
         ops::div_scalar_mode_(&self_, support::scalar(other_tag, other_bits, other_imag)?, rounding_mode.as_deref())
@@ -519,7 +519,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_neg<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::neg(&self_)?;
         Ok(frame.give(result))
@@ -533,7 +533,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_neg_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::neg_(&self_)
     })
@@ -547,7 +547,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_neg_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::neg_out(&self_, &out)
@@ -561,7 +561,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::exp(&self_)?;
         Ok(frame.give(result))
@@ -575,7 +575,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::exp_(&self_)
     })
@@ -589,7 +589,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::exp_out(&self_, &out)
@@ -603,7 +603,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sqrt<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sqrt(&self_)?;
         Ok(frame.give(result))
@@ -617,7 +617,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sqrt_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::sqrt_(&self_)
     })
@@ -631,7 +631,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sqrt_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::sqrt_out(&self_, &out)
@@ -645,7 +645,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::log(&self_)?;
         Ok(frame.give(result))
@@ -659,7 +659,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::log_(&self_)
     })
@@ -673,7 +673,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::log_out(&self_, &out)
@@ -687,7 +687,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reciprocal<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::reciprocal(&self_)?;
         Ok(frame.give(result))
@@ -701,7 +701,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reciprocal_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::reciprocal_(&self_)
     })
@@ -715,7 +715,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reciprocal_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::reciprocal_out(&self_, &out)
@@ -729,7 +729,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_relu<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::relu(&self_)?;
         Ok(frame.give(result))
@@ -743,7 +743,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_relu_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::relu_(&self_)
     })
@@ -760,7 +760,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_threshold_1backward<'l
     threshold_bits: jlong,
     threshold_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::threshold_backward(
@@ -784,7 +784,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_threshold_1backward_1g
     threshold_imag: jdouble,
     grad_input: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let grad_input = grad_input.get("grad_input")?;
@@ -810,7 +810,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp<'l>(
     max_bits: jlong,
     max_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::clamp(
             &self_,
@@ -834,7 +834,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1<'l>(
     max_bits: jlong,
     max_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::clamp_(
             &self_,
@@ -858,7 +858,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1out<'l>(
     max_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::clamp_out(
@@ -879,7 +879,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1Tensor<'l>(
     min: TensorHandle,
     max: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let min = min.optional();
         let max = max.optional();
@@ -897,7 +897,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1Tensor_1<'l>(
     min: TensorHandle,
     max: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let min = min.optional();
         let max = max.optional();
@@ -915,7 +915,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1Tensor_1out<'l>
     max: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let min = min.optional();
         let max = max.optional();
@@ -934,7 +934,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1min<'l>(
     min_bits: jlong,
     min_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::clamp_min(&self_, support::scalar(min_tag, min_bits, min_imag)?)?;
         Ok(frame.give(result))
@@ -951,7 +951,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1min_1<'l>(
     min_bits: jlong,
     min_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::clamp_min_(&self_, support::scalar(min_tag, min_bits, min_imag)?)
     })
@@ -968,7 +968,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1min_1out<'l>(
     min_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::clamp_min_out(&self_, support::scalar(min_tag, min_bits, min_imag)?, &out)
@@ -985,7 +985,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1max<'l>(
     max_bits: jlong,
     max_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::clamp_max(&self_, support::scalar(max_tag, max_bits, max_imag)?)?;
         Ok(frame.give(result))
@@ -1002,7 +1002,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1max_1<'l>(
     max_bits: jlong,
     max_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::clamp_max_(&self_, support::scalar(max_tag, max_bits, max_imag)?)
     })
@@ -1019,7 +1019,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_clamp_1max_1out<'l>(
     max_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::clamp_max_out(&self_, support::scalar(max_tag, max_bits, max_imag)?, &out)
@@ -1034,7 +1034,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_maximum<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::maximum(&self_, &other)?;
@@ -1051,7 +1051,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_maximum_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1067,7 +1067,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1other<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::max_other(&self_, &other)?;
@@ -1084,7 +1084,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1100,7 +1100,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_min_1other<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::min_other(&self_, &other)?;
@@ -1117,7 +1117,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_min_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1134,7 +1134,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_where_1self<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let condition = condition.get("condition")?;
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
@@ -1153,7 +1153,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_where_1self_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let condition = condition.get("condition")?;
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
@@ -1173,7 +1173,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_where_1ScalarSelf<'l>(
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let condition = condition.get("condition")?;
         let other = other.get("other")?;
         let result = ops::where_scalarself(&condition, support::scalar(self_tag, self_bits, self_imag)?, &other)?;
@@ -1192,7 +1192,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_where_1ScalarOther<'l>
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let condition = condition.get("condition")?;
         let self_ = self_.get("self")?;
         let result = ops::where_scalarother(&condition, &self_, support::scalar(other_tag, other_bits, other_imag)?)?;
@@ -1213,7 +1213,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_where_1Scalar<'l>(
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let condition = condition.get("condition")?;
         let result = ops::where_scalar(
             &condition,
@@ -1235,7 +1235,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Scalar<'
     value_bits: jlong,
     value_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let result = ops::masked_fill_scalar(&self_, &mask, support::scalar(value_tag, value_bits, value_imag)?)?;
@@ -1254,7 +1254,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Scalar_1
     value_bits: jlong,
     value_imag: jdouble,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         ops::masked_fill_scalar_(&self_, &mask, support::scalar(value_tag, value_bits, value_imag)?)
@@ -1270,7 +1270,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Tensor<'
     mask: TensorHandle,
     value: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let value = value.get("value")?;
@@ -1288,7 +1288,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Tensor_1
     mask: TensorHandle,
     value: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         let value = value.get("value")?;
@@ -1303,7 +1303,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conj_1physical<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::conj_physical(&self_)?;
         Ok(frame.give(result))
@@ -1317,7 +1317,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conj_1physical_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::conj_physical_(&self_)
     })
@@ -1331,7 +1331,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conj_1physical_1out<'l
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::conj_physical_out(&self_, &out)
@@ -1345,7 +1345,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_conj<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::conj(&self_)?;
         Ok(frame.give(result))
@@ -1359,7 +1359,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_resolve_1conj<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::resolve_conj(&self_)?;
         Ok(frame.give(result))
@@ -1373,7 +1373,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_real<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::real(&self_)?;
         Ok(frame.give(result))
@@ -1387,7 +1387,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1real_1part<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_real_part(&self_)?;
         Ok(frame.give(result))

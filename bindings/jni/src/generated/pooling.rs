@@ -16,7 +16,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool1d<'l>(
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -39,7 +39,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool1d_1with_1ind
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -63,7 +63,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool2d<'l>(
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -86,7 +86,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool2d_1with_1ind
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -112,7 +112,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool2d_1with_1ind
     ceil_mode: jboolean,
     indices: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -146,7 +146,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool3d<'l>(
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -169,7 +169,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool3d_1with_1ind
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -195,7 +195,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool3d_1with_1ind
     ceil_mode: jboolean,
     indices: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -230,7 +230,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1pool2d_1backward<
     dilation: JLongs<'l>,
     ceil_mode: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -262,7 +262,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_avg_1pool1d<'l>(
     ceil_mode: jboolean,
     count_include_pad: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -293,7 +293,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_avg_1pool2d<'l>(
     has_divisor_override: jboolean,
     divisor_override: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -326,7 +326,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_avg_1pool2d_1backward<
     has_divisor_override: jboolean,
     divisor_override: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -360,7 +360,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_avg_1pool3d<'l>(
     has_divisor_override: jboolean,
     divisor_override: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -393,7 +393,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_avg_1pool3d_1backward<
     has_divisor_override: jboolean,
     divisor_override: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -421,7 +421,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1avg_1pool1d<
     self_: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::adaptive_avg_pool1d(&self_, &output_size)?;
@@ -437,7 +437,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1max_1pool1d<
     self_: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let (result0, result1) = ops::adaptive_max_pool1d(&self_, &output_size)?;
@@ -453,7 +453,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1avg_1pool2d<
     self_: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::adaptive_avg_pool2d(&self_, &output_size)?;
@@ -469,7 +469,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1adaptive_1avg_1pool2
     grad_output: TensorHandle,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::_adaptive_avg_pool2d_backward(&grad_output, &self_)?;
@@ -485,7 +485,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1max_1pool2d<
     self_: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let (result0, result1) = ops::adaptive_max_pool2d(&self_, &output_size)?;
@@ -502,7 +502,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1max_1pool2d_
     self_: TensorHandle,
     indices: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
@@ -521,7 +521,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fractional_1max_1pool2
     output_size: JLongs<'l>,
     random_samples: TensorHandle,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let output_size = frame.longs(&output_size, "output_size")?;
@@ -542,7 +542,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fractional_1max_1pool2
     output_size: JLongs<'l>,
     indices: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -561,7 +561,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1avg_1pool3d<
     self_: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::adaptive_avg_pool3d(&self_, &output_size)?;
@@ -577,7 +577,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1adaptive_1avg_1pool3
     grad_output: TensorHandle,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let result = ops::_adaptive_avg_pool3d_backward(&grad_output, &self_)?;
@@ -593,7 +593,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1max_1pool3d<
     self_: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let (result0, result1) = ops::adaptive_max_pool3d(&self_, &output_size)?;
@@ -610,7 +610,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adaptive_1max_1pool3d_
     self_: TensorHandle,
     indices: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
@@ -629,7 +629,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fractional_1max_1pool3
     output_size: JLongs<'l>,
     random_samples: TensorHandle,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let output_size = frame.longs(&output_size, "output_size")?;
@@ -650,7 +650,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_fractional_1max_1pool3
     output_size: JLongs<'l>,
     indices: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -670,7 +670,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1unpool2d<'l>(
     indices: TensorHandle,
     output_size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
         let output_size = frame.longs(&output_size, "output_size")?;
@@ -690,7 +690,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1unpool3d<'l>(
     stride: JLongs<'l>,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let indices = indices.get("indices")?;
         let output_size = frame.longs(&output_size, "output_size")?;

@@ -14,7 +14,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rand<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::rand(&size, support::options(options)?)?;
         Ok(frame.give(result))
@@ -29,7 +29,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rand_1out<'l>(
     size: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::rand_out(&size, &out)
@@ -45,7 +45,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rand_1generator<'l>(
     generator: GeneratorHandle,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let result = ops::rand_generator(&size, generator.as_deref(), support::options(options)?)?;
@@ -62,7 +62,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rand_1generator_1out<'
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -79,7 +79,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rand_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::rand_like(&self_, support::options(options)?, support::optional_memory_format(memory_format)?)?;
@@ -95,7 +95,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randn<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::randn(&size, support::options(options)?)?;
         Ok(frame.give(result))
@@ -110,7 +110,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randn_1out<'l>(
     size: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::randn_out(&size, &out)
@@ -126,7 +126,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randn_1generator<'l>(
     generator: GeneratorHandle,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let result = ops::randn_generator(&size, generator.as_deref(), support::options(options)?)?;
@@ -143,7 +143,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randn_1generator_1out<
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -160,7 +160,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randn_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::randn_like(&self_, support::options(options)?, support::optional_memory_format(memory_format)?)?;
@@ -177,7 +177,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::randint(high, &size, support::options(options)?)?;
         Ok(frame.give(result))
@@ -193,7 +193,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1out<'l>(
     size: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::randint_out(high, &size, &out)
@@ -210,7 +210,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1generator<'l>
     generator: GeneratorHandle,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let result = ops::randint_generator(high, &size, generator.as_deref(), support::options(options)?)?;
@@ -228,7 +228,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1generator_1ou
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -246,7 +246,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1low<'l>(
     size: JLongs<'l>,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let result = ops::randint_low(low, high, &size, support::options(options)?)?;
         Ok(frame.give(result))
@@ -263,7 +263,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1low_1out<'l>(
     size: JLongs<'l>,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let out = out.get("out")?;
         ops::randint_low_out(low, high, &size, &out)
@@ -281,7 +281,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1low_1generato
     generator: GeneratorHandle,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let result = ops::randint_low_generator(low, high, &size, generator.as_deref(), support::options(options)?)?;
@@ -300,7 +300,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1low_1generato
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -316,7 +316,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randperm<'l>(
     n: jlong,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let result = ops::randperm(n, support::options(options)?)?;
         Ok(frame.give(result))
     })
@@ -330,7 +330,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randperm_1out<'l>(
     n: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let out = out.get("out")?;
         ops::randperm_out(n, &out)
     })
@@ -345,7 +345,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randperm_1generator<'l
     generator: GeneratorHandle,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let generator = generator.optional();
         let result = ops::randperm_generator(n, generator.as_deref(), support::options(options)?)?;
         Ok(frame.give(result))
@@ -361,7 +361,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randperm_1generator_1o
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let generator = generator.optional();
         let out = out.get("out")?;
         ops::randperm_generator_out(n, generator.as_deref(), &out)
@@ -378,7 +378,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_uniform_1<'l>(
     to: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::uniform_(&self_, from, to, generator.as_deref())
@@ -395,7 +395,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1<'l>(
     std: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::normal_(&self_, mean, std, generator.as_deref())
@@ -413,7 +413,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1float_1float<'
     generator: GeneratorHandle,
     options: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let result = ops::normal_float_float(mean, std, &size, generator.as_deref(), support::options(options)?)?;
@@ -432,7 +432,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1float_1float_1
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let size = frame.longs(&size, "size")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -448,7 +448,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bernoulli<'l>(
     self_: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::bernoulli(&self_, generator.as_deref())?;
@@ -465,7 +465,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bernoulli_1out<'l>(
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -482,7 +482,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bernoulli_1p<'l>(
     p: jdouble,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::bernoulli_p(&self_, p, generator.as_deref())?;
@@ -499,7 +499,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bernoulli_1float_1<'l>
     p: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::bernoulli_float_(&self_, p, generator.as_deref())
@@ -515,7 +515,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bernoulli_1Tensor_1<'l
     p: TensorHandle,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let p = p.get("p")?;
         let generator = generator.optional();
@@ -532,7 +532,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exponential_1<'l>(
     lambd: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::exponential_(&self_, lambd, generator.as_deref())
@@ -549,7 +549,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cauchy_1<'l>(
     sigma: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::cauchy_(&self_, median, sigma, generator.as_deref())
@@ -566,7 +566,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_log_1normal_1<'l>(
     std: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::log_normal_(&self_, mean, std, generator.as_deref())
@@ -582,7 +582,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_geometric_1<'l>(
     p: jdouble,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::geometric_(&self_, p, generator.as_deref())
@@ -597,7 +597,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_random_1<'l>(
     self_: TensorHandle,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::random_(&self_, generator.as_deref())
@@ -615,7 +615,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_random_1from_1<'l>(
     to: jlong,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::random_from_(&self_, from, support::optional(has_to, to), generator.as_deref())
@@ -631,7 +631,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_random_1to_1<'l>(
     to: jlong,
     generator: GeneratorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         ops::random_to_(&self_, to, generator.as_deref())
@@ -647,7 +647,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1Tensor_1float<
     std: jdouble,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let mean = mean.get("mean")?;
         let generator = generator.optional();
         let result = ops::normal_tensor_float(&mean, std, generator.as_deref())?;
@@ -665,7 +665,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1Tensor_1float_
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let mean = mean.get("mean")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -682,7 +682,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1float_1Tensor<
     std: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let std = std.get("std")?;
         let generator = generator.optional();
         let result = ops::normal_float_tensor(mean, &std, generator.as_deref())?;
@@ -700,7 +700,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1float_1Tensor_
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let std = std.get("std")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -717,7 +717,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1Tensor_1Tensor
     std: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let mean = mean.get("mean")?;
         let std = std.get("std")?;
         let generator = generator.optional();
@@ -736,7 +736,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_normal_1Tensor_1Tensor
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let mean = mean.get("mean")?;
         let std = std.get("std")?;
         let generator = generator.optional();
@@ -753,7 +753,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_poisson<'l>(
     self_: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::poisson(&self_, generator.as_deref())?;
@@ -770,7 +770,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_binomial<'l>(
     prob: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let count = count.get("count")?;
         let prob = prob.get("prob")?;
         let generator = generator.optional();
@@ -787,7 +787,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1standard_1gamma<'l>(
     self_: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::_standard_gamma(&self_, generator.as_deref())?;
@@ -803,7 +803,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1sample_1dirichlet<'l
     self_: TensorHandle,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::_sample_dirichlet(&self_, generator.as_deref())?;
@@ -821,7 +821,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multinomial<'l>(
     replacement: jboolean,
     generator: GeneratorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let result = ops::multinomial(&self_, num_samples, support::flag(replacement), generator.as_deref())?;
@@ -840,7 +840,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_multinomial_1out<'l>(
     generator: GeneratorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let generator = generator.optional();
         let out = out.get("out")?;
@@ -858,7 +858,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1like<'l>(
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::randint_like(
             &self_,
@@ -881,7 +881,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_randint_1like_1low_1dt
     options: jlong,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::randint_like_low_dtype(
             &self_,

@@ -21,7 +21,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lstm_1input<'l>(
     bidirectional: jboolean,
     batch_first: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = frame.tensors(&hx, "hx")?;
         let params = frame.tensors(&params, "params")?;
@@ -55,7 +55,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lstm_1data<'l>(
     train: jboolean,
     bidirectional: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let data = data.get("data")?;
         let batch_sizes = batch_sizes.get("batch_sizes")?;
         let hx = frame.tensors(&hx, "hx")?;
@@ -90,7 +90,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gru_1input<'l>(
     bidirectional: jboolean,
     batch_first: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = hx.get("hx")?;
         let params = frame.tensors(&params, "params")?;
@@ -124,7 +124,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gru_1data<'l>(
     train: jboolean,
     bidirectional: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let data = data.get("data")?;
         let batch_sizes = batch_sizes.get("batch_sizes")?;
         let hx = hx.get("hx")?;
@@ -159,7 +159,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rnn_1tanh_1input<'l>(
     bidirectional: jboolean,
     batch_first: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = hx.get("hx")?;
         let params = frame.tensors(&params, "params")?;
@@ -193,7 +193,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rnn_1tanh_1data<'l>(
     train: jboolean,
     bidirectional: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let data = data.get("data")?;
         let batch_sizes = batch_sizes.get("batch_sizes")?;
         let hx = hx.get("hx")?;
@@ -228,7 +228,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rnn_1relu_1input<'l>(
     bidirectional: jboolean,
     batch_first: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = hx.get("hx")?;
         let params = frame.tensors(&params, "params")?;
@@ -262,7 +262,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rnn_1relu_1data<'l>(
     train: jboolean,
     bidirectional: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let data = data.get("data")?;
         let batch_sizes = batch_sizes.get("batch_sizes")?;
         let hx = hx.get("hx")?;
@@ -294,7 +294,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lstm_1cell<'l>(
     b_ih: TensorHandle,
     b_hh: TensorHandle,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = frame.tensors(&hx, "hx")?;
         let w_ih = w_ih.get("w_ih")?;
@@ -318,7 +318,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gru_1cell<'l>(
     b_ih: TensorHandle,
     b_hh: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = hx.get("hx")?;
         let w_ih = w_ih.get("w_ih")?;
@@ -342,7 +342,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rnn_1tanh_1cell<'l>(
     b_ih: TensorHandle,
     b_hh: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = hx.get("hx")?;
         let w_ih = w_ih.get("w_ih")?;
@@ -366,7 +366,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rnn_1relu_1cell<'l>(
     b_ih: TensorHandle,
     b_hh: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let hx = hx.get("hx")?;
         let w_ih = w_ih.get("w_ih")?;
@@ -387,7 +387,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1pack_1padded_1sequen
     lengths: TensorHandle,
     batch_first: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let lengths = lengths.get("lengths")?;
         let (result0, result1) = ops::_pack_padded_sequence(&input, &lengths, support::flag(batch_first))?;
@@ -408,7 +408,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1pad_1packed_1sequenc
     padding_value_imag: jdouble,
     total_length: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let data = data.get("data")?;
         let batch_sizes = batch_sizes.get("batch_sizes")?;
         let (result0, result1) = ops::_pad_packed_sequence(

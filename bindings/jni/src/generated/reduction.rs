@@ -14,7 +14,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sum<'l>(
     self_: TensorHandle,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::sum(&self_, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -31,7 +31,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sum_1dim_1IntList<'l>(
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result =
@@ -51,7 +51,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sum_1IntList_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -67,7 +67,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mean<'l>(
     self_: TensorHandle,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::mean(&self_, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -83,7 +83,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mean_1dtype_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::mean_dtype_out(&self_, support::optional_dtype(dtype)?, &out)
@@ -100,7 +100,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mean_1dim<'l>(
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::mean_dim(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?)?;
@@ -119,7 +119,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mean_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -134,7 +134,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::max(&self_)?;
         Ok(frame.give(result))
@@ -149,7 +149,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1unary_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::max_unary_out(&self_, &out)
@@ -165,7 +165,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1dim<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::max_dim(&self_, dim, support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -183,7 +183,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1dim_1max<'l>(
     max: TensorHandle,
     max_values: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let max = max.get("max")?;
         let max_values = max_values.get("max_values")?;
@@ -200,7 +200,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_amax<'l>(
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::amax(&self_, &dim, support::flag(keepdim))?;
@@ -218,7 +218,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_amax_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let out = out.get("out")?;
@@ -236,7 +236,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argmax<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::argmax(&self_, support::optional(has_dim, dim), support::flag(keepdim))?;
         Ok(frame.give(result))
@@ -254,7 +254,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argmax_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::argmax_out(&self_, support::optional(has_dim, dim), support::flag(keepdim), &out)
@@ -272,7 +272,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_topk<'l>(
     largest: jboolean,
     sorted: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::topk(&self_, k, dim, support::flag(largest), support::flag(sorted))?;
         frame.give_all([result0, result1])
@@ -292,7 +292,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_topk_1values<'l>(
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -307,7 +307,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_min<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::min(&self_)?;
         Ok(frame.give(result))
@@ -322,7 +322,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_min_1unary_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::min_unary_out(&self_, &out)
@@ -338,7 +338,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_min_1dim<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::min_dim(&self_, dim, support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -356,7 +356,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_min_1dim_1min<'l>(
     min: TensorHandle,
     min_indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let min = min.get("min")?;
         let min_indices = min_indices.get("min_indices")?;
@@ -373,7 +373,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_amin<'l>(
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::amin(&self_, &dim, support::flag(keepdim))?;
@@ -391,7 +391,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_amin_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let out = out.get("out")?;
@@ -409,7 +409,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argmin<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::argmin(&self_, support::optional(has_dim, dim), support::flag(keepdim))?;
         Ok(frame.give(result))
@@ -427,7 +427,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argmin_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::argmin_out(&self_, support::optional(has_dim, dim), support::flag(keepdim), &out)
@@ -441,7 +441,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_any<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::any(&self_)?;
         Ok(frame.give(result))
@@ -456,7 +456,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_any_1all_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::any_all_out(&self_, &out)
@@ -472,7 +472,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_any_1dim<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::any_dim(&self_, dim, support::flag(keepdim))?;
         Ok(frame.give(result))
@@ -489,7 +489,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_any_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::any_out(&self_, dim, support::flag(keepdim), &out)
@@ -505,7 +505,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_any_1dims<'l>(
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::any_dims(&self_, dim.as_deref(), support::flag(keepdim))?;
@@ -523,7 +523,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_any_1dims_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -538,7 +538,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_all<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::all(&self_)?;
         Ok(frame.give(result))
@@ -553,7 +553,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_all_1all_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::all_all_out(&self_, &out)
@@ -569,7 +569,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_all_1dim<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::all_dim(&self_, dim, support::flag(keepdim))?;
         Ok(frame.give(result))
@@ -586,7 +586,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_all_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::all_out(&self_, dim, support::flag(keepdim), &out)
@@ -602,7 +602,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_all_1dims<'l>(
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::all_dims(&self_, dim.as_deref(), support::flag(keepdim))?;
@@ -620,7 +620,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_all_1dims_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -636,7 +636,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var<'l>(
     self_: TensorHandle,
     unbiased: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::var(&self_, support::flag(unbiased))?;
         Ok(frame.give(result))
@@ -653,7 +653,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1dim<'l>(
     unbiased: jboolean,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::var_dim(&self_, dim.as_deref(), support::flag(unbiased), support::flag(keepdim))?;
@@ -672,7 +672,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -692,7 +692,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1correction<'l>(
     correction_imag: jdouble,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::var_correction(
@@ -718,7 +718,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1correction_1out<'
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -741,7 +741,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumsum<'l>(
     dim: jlong,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::cumsum(&self_, dim, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -757,7 +757,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumsum_1<'l>(
     dim: jlong,
     dtype: jint,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::cumsum_(&self_, dim, support::optional_dtype(dtype)?)
     })
@@ -773,7 +773,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumsum_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::cumsum_out(&self_, dim, support::optional_dtype(dtype)?, &out)
@@ -788,7 +788,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1cumsum_1from_1end<'l
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_cumsum_from_end(&self_, dim)?;
         Ok(frame.give(result))
@@ -803,7 +803,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std<'l>(
     self_: TensorHandle,
     unbiased: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::std(&self_, support::flag(unbiased))?;
         Ok(frame.give(result))
@@ -820,7 +820,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1dim<'l>(
     unbiased: jboolean,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::std_dim(&self_, dim.as_deref(), support::flag(unbiased), support::flag(keepdim))?;
@@ -839,7 +839,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -859,7 +859,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1correction<'l>(
     correction_imag: jdouble,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::std_correction(
@@ -885,7 +885,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1correction_1out<'
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -907,7 +907,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1mean<'l>(
     self_: TensorHandle,
     unbiased: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::var_mean(&self_, support::flag(unbiased))?;
         frame.give_all([result0, result1])
@@ -924,7 +924,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1mean_1dim<'l>(
     unbiased: jboolean,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let (result0, result1) =
@@ -945,7 +945,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_var_1mean_1correction<
     correction_imag: jdouble,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let (result0, result1) = ops::var_mean_correction(
@@ -966,7 +966,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1mean<'l>(
     self_: TensorHandle,
     unbiased: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::std_mean(&self_, support::flag(unbiased))?;
         frame.give_all([result0, result1])
@@ -983,7 +983,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1mean_1dim<'l>(
     unbiased: jboolean,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let (result0, result1) =
@@ -1004,7 +1004,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_std_1mean_1correction<
     correction_imag: jdouble,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let (result0, result1) = ops::std_mean_correction(
@@ -1027,7 +1027,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_aminmax<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::aminmax(&self_, support::optional(has_dim, dim), support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -1046,7 +1046,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_aminmax_1out<'l>(
     min: TensorHandle,
     max: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let min = min.get("min")?;
         let max = max.get("max")?;
@@ -1062,7 +1062,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_prod<'l>(
     self_: TensorHandle,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::prod(&self_, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -1079,7 +1079,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_prod_1dim_1int<'l>(
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::prod_dim_int(&self_, dim, support::flag(keepdim), support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -1097,7 +1097,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_prod_1int_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::prod_int_out(&self_, dim, support::flag(keepdim), support::optional_dtype(dtype)?, &out)
@@ -1113,7 +1113,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_count_1nonzero<'l>(
     has_dim: jboolean,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::count_nonzero(&self_, support::optional(has_dim, dim))?;
         Ok(frame.give(result))
@@ -1128,7 +1128,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_count_1nonzero_1dim_1I
     self_: TensorHandle,
     dim: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::count_nonzero_dim_intlist(&self_, &dim)?;
@@ -1145,7 +1145,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logsumexp<'l>(
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::logsumexp(&self_, &dim, support::flag(keepdim))?;
@@ -1163,7 +1163,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logsumexp_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let out = out.get("out")?;
@@ -1180,7 +1180,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumprod<'l>(
     dim: jlong,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::cumprod(&self_, dim, support::optional_dtype(dtype)?)?;
         Ok(frame.give(result))
@@ -1196,7 +1196,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumprod_1<'l>(
     dim: jlong,
     dtype: jint,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::cumprod_(&self_, dim, support::optional_dtype(dtype)?)
     })
@@ -1212,7 +1212,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumprod_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::cumprod_out(&self_, dim, support::optional_dtype(dtype)?, &out)
@@ -1227,7 +1227,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logcumsumexp<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::logcumsumexp(&self_, dim)?;
         Ok(frame.give(result))
@@ -1243,7 +1243,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logcumsumexp_1out<'l>(
     dim: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::logcumsumexp_out(&self_, dim, &out)
@@ -1258,7 +1258,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sum_1to_1size<'l>(
     self_: TensorHandle,
     size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::sum_to_size(&self_, &size)?;
@@ -1279,7 +1279,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vector_1norm<'
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::linalg_vector_norm(
@@ -1307,7 +1307,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vector_1norm_1
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -1333,7 +1333,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_norm_1ScalarOpt_1dtype
     p_imag: jdouble,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::norm_scalaropt_dtype(
             &self_,
@@ -1354,7 +1354,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_norm_1Scalar<'l>(
     p_bits: jlong,
     p_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::norm_scalar(&self_, support::scalar(p_tag, p_bits, p_imag)?)?;
         Ok(frame.give(result))
@@ -1374,7 +1374,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_norm_1ScalarOpt_1dim_1
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::norm_scalaropt_dim_dtype(
@@ -1402,7 +1402,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_norm_1dtype_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let out = out.get("out")?;
@@ -1429,7 +1429,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_norm_1ScalarOpt_1dim<'
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::norm_scalaropt_dim(
@@ -1455,7 +1455,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_norm_1out<'l>(
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let out = out.get("out")?;
@@ -1472,7 +1472,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frobenius_1norm_1dim<'
     dim: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::frobenius_norm_dim(&self_, &dim, support::flag(keepdim))?;
@@ -1490,7 +1490,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frobenius_1norm_1out<'
     keepdim: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let out = out.get("out")?;
@@ -1508,7 +1508,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nansum<'l>(
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::nansum(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?)?;
@@ -1527,7 +1527,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nansum_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -1545,7 +1545,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanmean<'l>(
     keepdim: jboolean,
     dtype: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let result = ops::nanmean(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?)?;
@@ -1564,7 +1564,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanmean_1out<'l>(
     dtype: jint,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.optional_longs(&dim)?;
         let out = out.get("out")?;
@@ -1580,7 +1580,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cummax<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::cummax(&self_, dim)?;
         frame.give_all([result0, result1])
@@ -1597,7 +1597,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cummax_1out<'l>(
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -1613,7 +1613,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cummin<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::cummin(&self_, dim)?;
         frame.give_all([result0, result1])
@@ -1630,7 +1630,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cummin_1out<'l>(
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -1645,7 +1645,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_median<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::median(&self_)?;
         Ok(frame.give(result))
@@ -1661,7 +1661,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_median_1dim<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::median_dim(&self_, dim, support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -1679,7 +1679,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_median_1dim_1values<'l
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -1694,7 +1694,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanmedian<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::nanmedian(&self_)?;
         Ok(frame.give(result))
@@ -1710,7 +1710,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanmedian_1dim<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::nanmedian_dim(&self_, dim, support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -1728,7 +1728,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanmedian_1dim_1values
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -1747,7 +1747,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_value_1selecting_1redu
     sizes: JLongs<'l>,
     keepdim: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let indices = indices.get("indices")?;
         let sizes = frame.longs(&sizes, "sizes")?;

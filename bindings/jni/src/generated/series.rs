@@ -17,7 +17,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diff<'l>(
     prepend: TensorHandle,
     append: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let prepend = prepend.optional();
         let append = append.optional();
@@ -39,7 +39,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1scalarint<'l
     dim: jlong,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::gradient_scalarint(
             &self_,
@@ -63,7 +63,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1scalararray<
     dim: JLongs<'l>,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let results = ops::gradient_scalararray(
@@ -85,7 +85,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1array<'l>(
     dim: JLongs<'l>,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let results = ops::gradient_array(&self_, &dim, edge_order)?;
@@ -106,7 +106,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1scalarrayint
     dim: jlong,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let spacing = frame.scalars(&spacing_tags, &spacing_bits, &spacing_imags, "spacing")?;
         let results = ops::gradient_scalarrayint(&self_, &spacing, support::optional(has_dim, dim), edge_order)?;
@@ -126,7 +126,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1scalarrayarr
     dim: JLongs<'l>,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let spacing = frame.scalars(&spacing_tags, &spacing_bits, &spacing_imags, "spacing")?;
         let dim = frame.longs(&dim, "dim")?;
@@ -146,7 +146,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1tensorarrayi
     dim: jlong,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let spacing = frame.tensors(&spacing, "spacing")?;
         let results =
@@ -165,7 +165,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_gradient_1tensorarray<
     dim: JLongs<'l>,
     edge_order: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let spacing = frame.tensors(&spacing, "spacing")?;
         let dim = frame.longs(&dim, "dim")?;
@@ -183,7 +183,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trapezoid_1x<'l>(
     x: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let y = y.get("y")?;
         let x = x.get("x")?;
         let result = ops::trapezoid_x(&y, &x, dim)?;
@@ -200,7 +200,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trapz_1x<'l>(
     x: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let y = y.get("y")?;
         let x = x.get("x")?;
         let result = ops::trapz_x(&y, &x, dim)?;
@@ -217,7 +217,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumulative_1trapezoid_
     x: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let y = y.get("y")?;
         let x = x.get("x")?;
         let result = ops::cumulative_trapezoid_x(&y, &x, dim)?;
@@ -236,7 +236,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trapezoid_1dx<'l>(
     dx_imag: jdouble,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let y = y.get("y")?;
         let result = ops::trapezoid_dx(&y, support::scalar(dx_tag, dx_bits, dx_imag)?, dim)?;
         Ok(frame.give(result))
@@ -252,7 +252,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_trapz_1dx<'l>(
     dx: jdouble,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let y = y.get("y")?;
         let result = ops::trapz_dx(&y, dx, dim)?;
         Ok(frame.give(result))
@@ -270,7 +270,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumulative_1trapezoid_
     dx_imag: jdouble,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let y = y.get("y")?;
         let result = ops::cumulative_trapezoid_dx(&y, support::scalar(dx_tag, dx_bits, dx_imag)?, dim)?;
         Ok(frame.give(result))
@@ -287,7 +287,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cov<'l>(
     fweights: TensorHandle,
     aweights: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let fweights = fweights.optional();
         let aweights = aweights.optional();
@@ -303,7 +303,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_corrcoef<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::corrcoef(&self_)?;
         Ok(frame.give(result))

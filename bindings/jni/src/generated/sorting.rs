@@ -16,7 +16,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sort<'l>(
     dim: jlong,
     descending: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::sort(&self_, dim, support::flag(descending))?;
         frame.give_all([result0, result1])
@@ -34,7 +34,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sort_1values<'l>(
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -52,7 +52,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sort_1stable<'l>(
     dim: jlong,
     descending: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) =
             ops::sort_stable(&self_, support::optional_flag(stable), dim, support::flag(descending))?;
@@ -72,7 +72,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sort_1values_1stable<'
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -94,7 +94,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_msort<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::msort(&self_)?;
         Ok(frame.give(result))
@@ -110,7 +110,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argsort<'l>(
     dim: jlong,
     descending: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::argsort(&self_, dim, support::flag(descending))?;
         Ok(frame.give(result))
@@ -127,7 +127,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_argsort_1stable<'l>(
     dim: jlong,
     descending: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::argsort_stable(&self_, support::flag(stable), dim, support::flag(descending))?;
         Ok(frame.give(result))
@@ -144,7 +144,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kthvalue<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::kthvalue(&self_, k, dim, support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -163,7 +163,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_kthvalue_1values<'l>(
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -180,7 +180,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mode<'l>(
     dim: jlong,
     keepdim: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::mode(&self_, dim, support::flag(keepdim))?;
         frame.give_all([result0, result1])
@@ -198,7 +198,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mode_1values<'l>(
     values: TensorHandle,
     indices: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let values = values.get("values")?;
         let indices = indices.get("indices")?;
@@ -214,7 +214,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1order_1of_1slices<'l
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_order_of_slices(&self_, dim)?;
         Ok(frame.give(result))
@@ -231,7 +231,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unique2<'l>(
     return_inverse: jboolean,
     return_counts: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1, result2) =
             ops::_unique2(&self_, support::flag(sorted), support::flag(return_inverse), support::flag(return_counts))?;
@@ -248,7 +248,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unique<'l>(
     sorted: jboolean,
     return_inverse: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1) = ops::_unique(&self_, support::flag(sorted), support::flag(return_inverse))?;
         frame.give_all([result0, result1])
@@ -266,7 +266,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unique_1dim<'l>(
     return_inverse: jboolean,
     return_counts: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1, result2) = ops::unique_dim(
             &self_,
@@ -290,7 +290,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unique_1consecutive<'l
     has_dim: jboolean,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1, result2) = ops::unique_consecutive(
             &self_,
@@ -312,7 +312,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unique_1dim_1consecuti
     return_inverse: jboolean,
     return_counts: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let (result0, result1, result2) =
             ops::unique_dim_consecutive(&self_, dim, support::flag(return_inverse), support::flag(return_counts))?;
@@ -332,7 +332,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_searchsorted_1Tensor<'
     side: JString<'l>,
     sorter: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let sorted_sequence = sorted_sequence.get("sorted_sequence")?;
         let self_ = self_.get("self")?;
         let side = frame.optional_string(&side)?;
@@ -362,7 +362,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_searchsorted_1Tensor_1
     sorter: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let sorted_sequence = sorted_sequence.get("sorted_sequence")?;
         let self_ = self_.get("self")?;
         let side = frame.optional_string(&side)?;
@@ -394,7 +394,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_searchsorted_1Scalar<'
     side: JString<'l>,
     sorter: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let sorted_sequence = sorted_sequence.get("sorted_sequence")?;
         let side = frame.optional_string(&side)?;
         let sorter = sorter.optional();
@@ -425,7 +425,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_searchsorted_1Scalar_1
     sorter: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let sorted_sequence = sorted_sequence.get("sorted_sequence")?;
         let side = frame.optional_string(&side)?;
         let sorter = sorter.optional();
@@ -452,7 +452,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bucketize_1Tensor<'l>(
     out_int32: jboolean,
     right: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let boundaries = boundaries.get("boundaries")?;
         let result = ops::bucketize_tensor(&self_, &boundaries, support::flag(out_int32), support::flag(right))?;
@@ -471,7 +471,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bucketize_1Tensor_1out
     right: jboolean,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let boundaries = boundaries.get("boundaries")?;
         let out = out.get("out")?;
@@ -491,7 +491,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bucketize_1Scalar<'l>(
     out_int32: jboolean,
     right: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let boundaries = boundaries.get("boundaries")?;
         let result = ops::bucketize_scalar(
             support::scalar(self_tag, self_bits, self_imag)?,
@@ -513,7 +513,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isin_1Tensor_1Tensor<'
     assume_unique: jboolean,
     invert: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let elements = elements.get("elements")?;
         let test_elements = test_elements.get("test_elements")?;
         let result =
@@ -534,7 +534,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isin_1Tensor_1Scalar<'
     assume_unique: jboolean,
     invert: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let elements = elements.get("elements")?;
         let result = ops::isin_tensor_scalar(
             &elements,
@@ -558,7 +558,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_isin_1Scalar_1Tensor<'
     assume_unique: jboolean,
     invert: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let test_elements = test_elements.get("test_elements")?;
         let result = ops::isin_scalar_tensor(
             support::scalar(element_tag, element_bits, element_imag)?,
@@ -579,7 +579,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_bincount<'l>(
     weights: TensorHandle,
     minlength: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let weights = weights.optional();
         let result = ops::bincount(&self_, weights.as_deref(), minlength)?;
@@ -599,7 +599,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_repeat_1interleave_1se
     has_output_size: jboolean,
     output_size: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::repeat_interleave_self_int(
             &self_,
@@ -623,7 +623,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_repeat_1interleave_1se
     has_output_size: jboolean,
     output_size: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let repeats = repeats.get("repeats")?;
         let result = ops::repeat_interleave_self_tensor(
@@ -645,7 +645,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_repeat_1interleave_1Te
     has_output_size: jboolean,
     output_size: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let repeats = repeats.get("repeats")?;
         let result = ops::repeat_interleave_tensor(&repeats, support::optional(has_output_size, output_size))?;
         Ok(frame.give(result))
@@ -659,7 +659,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nonzero_1numpy<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::nonzero_numpy(&self_)?;
         frame.give_all(results)
@@ -675,7 +675,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nonzero_1static<'l>(
     size: jlong,
     fill_value: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::nonzero_static(&self_, size, fill_value)?;
         Ok(frame.give(result))
@@ -691,7 +691,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_combinations<'l>(
     r: jlong,
     with_replacement: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::combinations(&self_, r, support::flag(with_replacement))?;
         Ok(frame.give(result))
@@ -710,7 +710,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_quantile<'l>(
     keepdim: jboolean,
     interpolation: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let q = q.get("q")?;
         let interpolation = frame.string(&interpolation, "interpolation")?;
@@ -732,7 +732,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_quantile_1scalar<'l>(
     keepdim: jboolean,
     interpolation: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let interpolation = frame.string(&interpolation, "interpolation")?;
         let result =
@@ -753,7 +753,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanquantile<'l>(
     keepdim: jboolean,
     interpolation: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let q = q.get("q")?;
         let interpolation = frame.string(&interpolation, "interpolation")?;
@@ -775,7 +775,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_nanquantile_1scalar<'l
     keepdim: jboolean,
     interpolation: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let interpolation = frame.string(&interpolation, "interpolation")?;
         let result = ops::nanquantile_scalar(
@@ -803,7 +803,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_histc<'l>(
     max_bits: jlong,
     max_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::histc(
             &self_,
@@ -826,7 +826,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_histogram_1bin_1ct<'l>
     weight: TensorHandle,
     density: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let range = frame.optional_doubles(&range)?;
         let weight = weight.optional();
@@ -846,7 +846,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_histogram_1bins_1tenso
     weight: TensorHandle,
     density: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let bins = bins.get("bins")?;
         let weight = weight.optional();
@@ -866,7 +866,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1histogramdd_1bin_1ed
     weight: TensorHandle,
     density: jboolean,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let bins = frame.longs(&bins, "bins")?;
         let range = frame.optional_doubles(&range)?;
@@ -888,7 +888,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1histogramdd_1from_1b
     weight: TensorHandle,
     density: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let bins = frame.longs(&bins, "bins")?;
         let range = frame.optional_doubles(&range)?;
@@ -909,7 +909,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1histogramdd_1from_1b
     weight: TensorHandle,
     density: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let bins = frame.tensors(&bins, "bins")?;
         let weight = weight.optional();
@@ -929,7 +929,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1count_1in_1bins<'l>(
     weight: TensorHandle,
     search: JString<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let bin_edges = frame.tensors(&bin_edges, "bin_edges")?;
         let weight = weight.optional();
@@ -949,7 +949,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1bin_1edges<'l>(
     start: jdouble,
     end: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_bin_edges(&self_, bins, start, end)?;
         Ok(frame.give(result))
@@ -972,7 +972,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_segment_1reduce<'l>(
     initial_bits: jlong,
     initial_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let data = data.get("data")?;
         let reduce = frame.string(&reduce, "reduce")?;
         let lengths = lengths.optional();

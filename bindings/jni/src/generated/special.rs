@@ -11,7 +11,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lgamma<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::lgamma(&self_)?;
         Ok(frame.give(result))
@@ -25,7 +25,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lgamma_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::lgamma_(&self_)
     })
@@ -39,7 +39,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_lgamma_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::lgamma_out(&self_, &out)
@@ -53,7 +53,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_digamma<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::digamma(&self_)?;
         Ok(frame.give(result))
@@ -67,7 +67,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_digamma_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::digamma_(&self_)
     })
@@ -81,7 +81,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_digamma_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::digamma_out(&self_, &out)
@@ -96,7 +96,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_polygamma<'l>(
     n: jlong,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::polygamma(n, &self_)?;
         Ok(frame.give(result))
@@ -112,7 +112,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_polygamma_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::polygamma_out(n, &self_, &out)
@@ -127,7 +127,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1polygamma<'l>
     n: jlong,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_polygamma(n, &self_)?;
         Ok(frame.give(result))
@@ -143,7 +143,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1polygamma_1ou
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_polygamma_out(n, &self_, &out)
@@ -158,7 +158,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mvlgamma<'l>(
     self_: TensorHandle,
     p: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::mvlgamma(&self_, p)?;
         Ok(frame.give(result))
@@ -172,7 +172,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erfinv<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::erfinv(&self_)?;
         Ok(frame.give(result))
@@ -186,7 +186,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erfinv_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::erfinv_(&self_)
     })
@@ -200,7 +200,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_erfinv_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::erfinv_out(&self_, &out)
@@ -214,7 +214,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_i0<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::i0(&self_)?;
         Ok(frame.give(result))
@@ -228,7 +228,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_i0_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::i0_(&self_)
     })
@@ -242,7 +242,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_i0_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::i0_out(&self_, &out)
@@ -256,7 +256,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1i0e<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_i0e(&self_)?;
         Ok(frame.give(result))
@@ -271,7 +271,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1i0e_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_i0e_out(&self_, &out)
@@ -285,7 +285,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1i1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_i1(&self_)?;
         Ok(frame.give(result))
@@ -300,7 +300,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1i1_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_i1_out(&self_, &out)
@@ -314,7 +314,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1i1e<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_i1e(&self_)?;
         Ok(frame.give(result))
@@ -329,7 +329,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1i1e_1out<'l>(
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_i1e_out(&self_, &out)
@@ -343,7 +343,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1entr<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_entr(&self_)?;
         Ok(frame.give(result))
@@ -358,7 +358,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1entr_1out<'l>
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_entr_out(&self_, &out)
@@ -372,7 +372,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1erfcx<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_erfcx(&self_)?;
         Ok(frame.give(result))
@@ -387,7 +387,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1erfcx_1out<'l
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_erfcx_out(&self_, &out)
@@ -401,7 +401,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1log_1ndtr<'l>
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_log_ndtr(&self_)?;
         Ok(frame.give(result))
@@ -416,7 +416,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1log_1ndtr_1ou
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_log_ndtr_out(&self_, &out)
@@ -430,7 +430,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1ndtr<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_ndtr(&self_)?;
         Ok(frame.give(result))
@@ -445,7 +445,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1ndtr_1out<'l>
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_ndtr_out(&self_, &out)
@@ -459,7 +459,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1ndtri<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_ndtri(&self_)?;
         Ok(frame.give(result))
@@ -474,7 +474,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1ndtri_1out<'l
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_ndtri_out(&self_, &out)
@@ -488,7 +488,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1airy_1ai<'l>(
     _class: JClass<'l>,
     x: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_airy_ai(&x)?;
         Ok(frame.give(result))
@@ -503,7 +503,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1airy_1ai_1out
     x: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_airy_ai_out(&x, &out)
@@ -517,7 +517,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1j0<'l
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_bessel_j0(&self_)?;
         Ok(frame.give(result))
@@ -532,7 +532,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1j0_1o
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_bessel_j0_out(&self_, &out)
@@ -546,7 +546,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1j1<'l
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_bessel_j1(&self_)?;
         Ok(frame.give(result))
@@ -561,7 +561,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1j1_1o
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_bessel_j1_out(&self_, &out)
@@ -575,7 +575,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1y0<'l
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_bessel_y0(&self_)?;
         Ok(frame.give(result))
@@ -590,7 +590,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1y0_1o
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_bessel_y0_out(&self_, &out)
@@ -604,7 +604,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1y1<'l
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_bessel_y1(&self_)?;
         Ok(frame.give(result))
@@ -619,7 +619,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1bessel_1y1_1o
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_bessel_y1_out(&self_, &out)
@@ -633,7 +633,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_modified_bessel_i0(&self_)?;
         Ok(frame.give(result))
@@ -648,7 +648,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_modified_bessel_i0_out(&self_, &out)
@@ -662,7 +662,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_modified_bessel_i1(&self_)?;
         Ok(frame.give(result))
@@ -677,7 +677,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_modified_bessel_i1_out(&self_, &out)
@@ -691,7 +691,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_modified_bessel_k0(&self_)?;
         Ok(frame.give(result))
@@ -706,7 +706,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_modified_bessel_k0_out(&self_, &out)
@@ -720,7 +720,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_modified_bessel_k1(&self_)?;
         Ok(frame.give(result))
@@ -735,7 +735,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1modified_1bes
     self_: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_modified_bessel_k1_out(&self_, &out)
@@ -749,7 +749,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1scaled_1modif
     _class: JClass<'l>,
     x: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_scaled_modified_bessel_k0(&x)?;
         Ok(frame.give(result))
@@ -764,7 +764,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1scaled_1modif
     x: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_scaled_modified_bessel_k0_out(&x, &out)
@@ -778,7 +778,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1scaled_1modif
     _class: JClass<'l>,
     x: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_scaled_modified_bessel_k1(&x)?;
         Ok(frame.give(result))
@@ -793,7 +793,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1scaled_1modif
     x: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_scaled_modified_bessel_k1_out(&x, &out)
@@ -807,7 +807,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1spherical_1be
     _class: JClass<'l>,
     x: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_spherical_bessel_j0(&x)?;
         Ok(frame.give(result))
@@ -822,7 +822,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1spherical_1be
     x: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_spherical_bessel_j0_out(&x, &out)
@@ -837,7 +837,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_igamma<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::igamma(&self_, &other)?;
@@ -853,7 +853,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_igamma_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::igamma_(&self_, &other)
@@ -869,7 +869,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_igamma_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -885,7 +885,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_igammac<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::igammac(&self_, &other)?;
@@ -901,7 +901,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_igammac_1<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         ops::igammac_(&self_, &other)
@@ -917,7 +917,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_igammac_1out<'l>(
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -933,7 +933,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1zeta<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::special_zeta(&self_, &other)?;
@@ -950,7 +950,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1zeta_1out<'l>
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -968,7 +968,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1zeta_1self_1s
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::special_zeta_self_scalar(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -986,7 +986,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1zeta_1self_1s
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let other = other.get("other")?;
         let out = out.get("out")?;
         ops::special_zeta_self_scalar_out(support::scalar(self_tag, self_bits, self_imag)?, &other, &out)
@@ -1003,7 +1003,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1zeta_1other_1
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_zeta_other_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -1021,7 +1021,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1zeta_1other_1
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_zeta_other_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -1036,7 +1036,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1xlog1py<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::special_xlog1py(&self_, &other)?;
@@ -1053,7 +1053,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1xlog1py_1out<
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let out = out.get("out")?;
@@ -1071,7 +1071,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1xlog1py_1self
     self_imag: jdouble,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let other = other.get("other")?;
         let result = ops::special_xlog1py_self_scalar(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
         Ok(frame.give(result))
@@ -1089,7 +1089,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1xlog1py_1self
     other: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let other = other.get("other")?;
         let out = out.get("out")?;
         ops::special_xlog1py_self_scalar_out(support::scalar(self_tag, self_bits, self_imag)?, &other, &out)
@@ -1106,7 +1106,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1xlog1py_1othe
     other_bits: jlong,
     other_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::special_xlog1py_other_scalar(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
         Ok(frame.give(result))
@@ -1124,7 +1124,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1xlog1py_1othe
     other_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::special_xlog1py_other_scalar_out(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
@@ -1139,7 +1139,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_t(&x, &n)?;
@@ -1156,7 +1156,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1174,7 +1174,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_t_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1192,7 +1192,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_t_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1209,7 +1209,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_chebyshev_polynomial_t_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1227,7 +1227,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_t_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1242,7 +1242,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_u(&x, &n)?;
@@ -1259,7 +1259,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1277,7 +1277,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_u_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1295,7 +1295,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_u_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1312,7 +1312,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_chebyshev_polynomial_u_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1330,7 +1330,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_u_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1345,7 +1345,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_v(&x, &n)?;
@@ -1362,7 +1362,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1380,7 +1380,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_v_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1398,7 +1398,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_v_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1415,7 +1415,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_chebyshev_polynomial_v_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1433,7 +1433,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_v_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1448,7 +1448,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_w(&x, &n)?;
@@ -1465,7 +1465,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1483,7 +1483,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_chebyshev_polynomial_w_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1501,7 +1501,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_w_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1518,7 +1518,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_chebyshev_polynomial_w_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1536,7 +1536,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1chebyshev_1po
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_chebyshev_polynomial_w_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1551,7 +1551,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_t(&x, &n)?;
@@ -1568,7 +1568,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1586,7 +1586,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_t_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1606,7 +1606,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_t_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1623,7 +1623,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_shifted_chebyshev_polynomial_t_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1643,7 +1643,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_t_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1658,7 +1658,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_u(&x, &n)?;
@@ -1675,7 +1675,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1693,7 +1693,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_u_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1713,7 +1713,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_u_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1730,7 +1730,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_shifted_chebyshev_polynomial_u_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1750,7 +1750,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_u_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1765,7 +1765,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_v(&x, &n)?;
@@ -1782,7 +1782,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1800,7 +1800,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_v_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1820,7 +1820,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_v_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1837,7 +1837,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_shifted_chebyshev_polynomial_v_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1857,7 +1857,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_v_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1872,7 +1872,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_w(&x, &n)?;
@@ -1889,7 +1889,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -1907,7 +1907,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_shifted_chebyshev_polynomial_w_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -1927,7 +1927,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_w_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -1944,7 +1944,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_shifted_chebyshev_polynomial_w_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -1964,7 +1964,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1shifted_1cheb
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_shifted_chebyshev_polynomial_w_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -1979,7 +1979,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_hermite_polynomial_h(&x, &n)?;
@@ -1996,7 +1996,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -2014,7 +2014,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_hermite_polynomial_h_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -2032,7 +2032,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_hermite_polynomial_h_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -2049,7 +2049,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_hermite_polynomial_h_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -2067,7 +2067,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_hermite_polynomial_h_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -2082,7 +2082,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_hermite_polynomial_he(&x, &n)?;
@@ -2099,7 +2099,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -2117,7 +2117,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_hermite_polynomial_he_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -2135,7 +2135,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_hermite_polynomial_he_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -2152,7 +2152,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_hermite_polynomial_he_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -2170,7 +2170,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1hermite_1poly
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_hermite_polynomial_he_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -2185,7 +2185,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1laguerre_1pol
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_laguerre_polynomial_l(&x, &n)?;
@@ -2202,7 +2202,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1laguerre_1pol
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -2220,7 +2220,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1laguerre_1pol
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_laguerre_polynomial_l_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -2238,7 +2238,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1laguerre_1pol
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_laguerre_polynomial_l_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -2255,7 +2255,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1laguerre_1pol
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_laguerre_polynomial_l_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -2273,7 +2273,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1laguerre_1pol
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_laguerre_polynomial_l_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)
@@ -2288,7 +2288,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1legendre_1pol
     x: TensorHandle,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let result = ops::special_legendre_polynomial_p(&x, &n)?;
@@ -2305,7 +2305,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1legendre_1pol
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let n = n.get("n")?;
         let out = out.get("out")?;
@@ -2323,7 +2323,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1legendre_1pol
     x_imag: jdouble,
     n: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let n = n.get("n")?;
         let result = ops::special_legendre_polynomial_p_x_scalar(support::scalar(x_tag, x_bits, x_imag)?, &n)?;
         Ok(frame.give(result))
@@ -2341,7 +2341,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1legendre_1pol
     n: TensorHandle,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let n = n.get("n")?;
         let out = out.get("out")?;
         ops::special_legendre_polynomial_p_x_scalar_out(support::scalar(x_tag, x_bits, x_imag)?, &n, &out)
@@ -2358,7 +2358,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1legendre_1pol
     n_bits: jlong,
     n_imag: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let x = x.get("x")?;
         let result = ops::special_legendre_polynomial_p_n_scalar(&x, support::scalar(n_tag, n_bits, n_imag)?)?;
         Ok(frame.give(result))
@@ -2376,7 +2376,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_special_1legendre_1pol
     n_imag: jdouble,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let x = x.get("x")?;
         let out = out.get("out")?;
         ops::special_legendre_polynomial_p_n_scalar_out(&x, support::scalar(n_tag, n_bits, n_imag)?, &out)

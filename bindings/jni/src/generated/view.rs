@@ -12,7 +12,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_view<'l>(
     self_: TensorHandle,
     size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::view(&self_, &size)?;
@@ -28,7 +28,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_view_1as<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::view_as(&self_, &other)?;
@@ -44,7 +44,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reshape<'l>(
     self_: TensorHandle,
     shape: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let shape = frame.longs(&shape, "shape")?;
         let result = ops::reshape(&self_, &shape)?;
@@ -59,7 +59,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_alias<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::alias(&self_)?;
         Ok(frame.give(result))
@@ -73,7 +73,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_detach<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::detach(&self_)?;
         Ok(frame.give(result))
@@ -89,7 +89,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_transpose_1int<'l>(
     dim0: jlong,
     dim1: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::transpose_int(&self_, dim0, dim1)?;
         Ok(frame.give(result))
@@ -103,7 +103,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_t<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::t(&self_)?;
         Ok(frame.give(result))
@@ -118,7 +118,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_permute<'l>(
     self_: TensorHandle,
     dims: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dims = frame.longs(&dims, "dims")?;
         let result = ops::permute(&self_, &dims)?;
@@ -135,7 +135,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_select_1int<'l>(
     dim: jlong,
     index: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::select_int(&self_, dim, index)?;
         Ok(frame.give(result))
@@ -152,7 +152,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_select_1backward<'l>(
     dim: jlong,
     index: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input_sizes = frame.longs(&input_sizes, "input_sizes")?;
         let result = ops::select_backward(&grad_output, &input_sizes, dim, index)?;
@@ -173,7 +173,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_slice_1Tensor<'l>(
     end: jlong,
     step: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result =
             ops::slice_tensor(&self_, dim, support::optional(has_start, start), support::optional(has_end, end), step)?;
@@ -193,7 +193,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_slice_1backward<'l>(
     end: jlong,
     step: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input_sizes = frame.longs(&input_sizes, "input_sizes")?;
         let result = ops::slice_backward(&grad_output, &input_sizes, dim, start, end, step)?;
@@ -211,7 +211,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_narrow<'l>(
     start: jlong,
     length: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::narrow(&self_, dim, start, length)?;
         Ok(frame.give(result))
@@ -227,7 +227,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_expand<'l>(
     size: JLongs<'l>,
     implicit: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::expand(&self_, &size, support::flag(implicit))?;
@@ -243,7 +243,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_expand_1as<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::expand_as(&self_, &other)?;
@@ -259,7 +259,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unsqueeze<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::unsqueeze(&self_, dim)?;
         Ok(frame.give(result))
@@ -273,7 +273,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_squeeze<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::squeeze(&self_)?;
         Ok(frame.give(result))
@@ -288,7 +288,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1dim<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::squeeze_dim(&self_, dim)?;
         Ok(frame.give(result))
@@ -304,7 +304,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_flatten_1using_1ints<'
     start_dim: jlong,
     end_dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::flatten_using_ints(&self_, start_dim, end_dim)?;
         Ok(frame.give(result))
@@ -322,7 +322,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_as_1strided<'l>(
     has_storage_offset: jboolean,
     storage_offset: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -339,7 +339,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unbind_1int<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::unbind_int(&self_, dim)?;
         frame.give_all(results)
@@ -355,7 +355,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_split_1Tensor<'l>(
     split_size: jlong,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::split_tensor(&self_, split_size, dim)?;
         frame.give_all(results)
@@ -371,7 +371,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_split_1sizes<'l>(
     split_size: JLongs<'l>,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let split_size = frame.longs(&split_size, "split_size")?;
         let results = ops::split_sizes(&self_, &split_size, dim)?;
@@ -388,7 +388,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_split_1with_1sizes<'l>
     split_sizes: JLongs<'l>,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let split_sizes = frame.longs(&split_sizes, "split_sizes")?;
         let results = ops::split_with_sizes(&self_, &split_sizes, dim)?;
@@ -405,7 +405,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_movedim_1intlist<'l>(
     source: JLongs<'l>,
     destination: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let source = frame.longs(&source, "source")?;
         let destination = frame.longs(&destination, "destination")?;
@@ -423,7 +423,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_movedim_1int<'l>(
     source: jlong,
     destination: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::movedim_int(&self_, source, destination)?;
         Ok(frame.give(result))
@@ -439,7 +439,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unflatten_1int<'l>(
     dim: jlong,
     sizes: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let sizes = frame.longs(&sizes, "sizes")?;
         let result = ops::unflatten_int(&self_, dim, &sizes)?;
@@ -454,7 +454,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_ravel<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::ravel(&self_)?;
         Ok(frame.give(result))
@@ -469,7 +469,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reshape_1as<'l>(
     self_: TensorHandle,
     other: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let other = other.get("other")?;
         let result = ops::reshape_as(&self_, &other)?;
@@ -487,7 +487,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diagonal<'l>(
     dim1: jlong,
     dim2: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::diagonal(&self_, offset, dim1, dim2)?;
         Ok(frame.give(result))
@@ -502,7 +502,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1dims<'l>(
     self_: TensorHandle,
     dim: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::squeeze_dims(&self_, &dim)?;
@@ -520,7 +520,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_narrow_1Tensor<'l>(
     start: TensorHandle,
     length: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let start = start.get("start")?;
         let result = ops::narrow_tensor(&self_, dim, &start, length)?;
@@ -538,7 +538,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unfold<'l>(
     size: jlong,
     step: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::unfold(&self_, dimension, size, step)?;
         Ok(frame.give(result))
@@ -556,7 +556,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unfold_1backward<'l>(
     size: jlong,
     step: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_in = grad_in.get("grad_in")?;
         let input_sizes = frame.longs(&input_sizes, "input_sizes")?;
         let result = ops::unfold_backward(&grad_in, &input_sizes, dim, size, step)?;
@@ -571,7 +571,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mT<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::mt(&self_)?;
         Ok(frame.give(result))
@@ -585,7 +585,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_mH<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::mh(&self_)?;
         Ok(frame.give(result))
@@ -599,7 +599,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_adjoint<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::adjoint(&self_)?;
         Ok(frame.give(result))
@@ -613,7 +613,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_matrix_1H<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::matrix_h(&self_)?;
         Ok(frame.give(result))
@@ -627,7 +627,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_numpy_1T<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::numpy_t(&self_)?;
         Ok(frame.give(result))
@@ -641,7 +641,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_detach_1<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         ops::detach_(&self_)
     })
@@ -656,7 +656,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unsafe_1split_1Tensor<
     split_size: jlong,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::unsafe_split_tensor(&self_, split_size, dim)?;
         frame.give_all(results)
@@ -670,7 +670,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1conj<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_conj(&self_)?;
         Ok(frame.give(result))
@@ -684,7 +684,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1neg_1view<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::_neg_view(&self_)?;
         Ok(frame.give(result))
@@ -698,7 +698,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_resolve_1neg<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::resolve_neg(&self_)?;
         Ok(frame.give(result))
@@ -712,7 +712,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_view_1as_1real<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::view_as_real(&self_)?;
         Ok(frame.give(result))
@@ -726,7 +726,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_view_1as_1complex<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::view_as_complex(&self_)?;
         Ok(frame.give(result))
@@ -740,7 +740,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_imag<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::imag(&self_)?;
         Ok(frame.give(result))
@@ -755,7 +755,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_chalf<'l>(
     self_: TensorHandle,
     memory_format: jint,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::chalf(&self_, support::optional_memory_format(memory_format)?)?;
         Ok(frame.give(result))

@@ -11,7 +11,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_alias_1copy<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::alias_copy(&self_)?;
         Ok(frame.give(result))
@@ -29,7 +29,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_as_1strided_1copy<'l>(
     has_storage_offset: jboolean,
     storage_offset: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let stride = frame.longs(&stride, "stride")?;
@@ -49,7 +49,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diagonal_1copy<'l>(
     dim1: jlong,
     dim2: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::diagonal_copy(&self_, offset, dim1, dim2)?;
         Ok(frame.give(result))
@@ -65,7 +65,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_expand_1copy<'l>(
     size: JLongs<'l>,
     implicit: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::expand_copy(&self_, &size, support::flag(implicit))?;
@@ -83,7 +83,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_narrow_1copy<'l>(
     start: jlong,
     length: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::narrow_copy(&self_, dim, start, length)?;
         Ok(frame.give(result))
@@ -101,7 +101,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_narrow_1copy_1out<'l>(
     length: jlong,
     out: TensorHandle,
 ) {
-    guard(env, |_frame| {
+    guard(env, move |_frame| {
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::narrow_copy_out(&self_, dim, start, length, &out)
@@ -116,7 +116,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_permute_1copy<'l>(
     self_: TensorHandle,
     dims: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dims = frame.longs(&dims, "dims")?;
         let result = ops::permute_copy(&self_, &dims)?;
@@ -131,7 +131,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1copy<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::squeeze_copy(&self_)?;
         Ok(frame.give(result))
@@ -146,7 +146,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1copy_1dim<'l>
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::squeeze_copy_dim(&self_, dim)?;
         Ok(frame.give(result))
@@ -161,7 +161,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1copy_1dims<'l
     self_: TensorHandle,
     dim: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let dim = frame.longs(&dim, "dim")?;
         let result = ops::squeeze_copy_dims(&self_, &dim)?;
@@ -176,7 +176,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_t_1copy<'l>(
     _class: JClass<'l>,
     self_: TensorHandle,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::t_copy(&self_)?;
         Ok(frame.give(result))
@@ -192,7 +192,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_transpose_1copy_1int<'
     dim0: jlong,
     dim1: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::transpose_copy_int(&self_, dim0, dim1)?;
         Ok(frame.give(result))
@@ -209,7 +209,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unfold_1copy<'l>(
     size: jlong,
     step: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::unfold_copy(&self_, dimension, size, step)?;
         Ok(frame.give(result))
@@ -224,7 +224,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unsqueeze_1copy<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::unsqueeze_copy(&self_, dim)?;
         Ok(frame.give(result))
@@ -239,7 +239,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_view_1copy<'l>(
     self_: TensorHandle,
     size: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::view_copy(&self_, &size)?;
@@ -256,7 +256,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_split_1with_1sizes_1co
     split_sizes: JLongs<'l>,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let split_sizes = frame.longs(&split_sizes, "split_sizes")?;
         let results = ops::split_with_sizes_copy(&self_, &split_sizes, dim)?;
@@ -272,7 +272,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_unbind_1copy_1int<'l>(
     self_: TensorHandle,
     dim: jlong,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let results = ops::unbind_copy_int(&self_, dim)?;
         frame.give_all(results)

@@ -17,7 +17,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest1d<'l
     has_scales: jboolean,
     scales: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_nearest1d(&self_, &output_size, support::optional(has_scales, scales))?;
@@ -36,7 +36,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest1d_1b
     has_scales: jboolean,
     scales: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -59,7 +59,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest1d_1v
     output_size: JLongs<'l>,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -80,7 +80,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest2d<'l
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_nearest2d(
@@ -106,7 +106,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest2d_1b
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -130,7 +130,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest2d_1v
     output_size: JLongs<'l>,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -153,7 +153,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest3d<'l
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_nearest3d(
@@ -182,7 +182,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest3d_1b
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -207,7 +207,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1nearest3d_1v
     output_size: JLongs<'l>,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -226,7 +226,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     has_scales: jboolean,
     scales: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::_upsample_nearest_exact1d(&self_, &output_size, support::optional(has_scales, scales))?;
@@ -245,7 +245,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     has_scales: jboolean,
     scales: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -268,7 +268,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     output_size: JLongs<'l>,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -289,7 +289,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::_upsample_nearest_exact2d(
@@ -315,7 +315,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -339,7 +339,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     output_size: JLongs<'l>,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -362,7 +362,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::_upsample_nearest_exact3d(
@@ -391,7 +391,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -416,7 +416,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1nearest_1e
     output_size: JLongs<'l>,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -436,7 +436,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1linear1d<'l>
     has_scales: jboolean,
     scales: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_linear1d(
@@ -461,7 +461,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1linear1d_1ba
     has_scales: jboolean,
     scales: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -486,7 +486,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1linear1d_1ve
     align_corners: jboolean,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -513,7 +513,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1bilinear2d<'
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_bilinear2d(
@@ -541,7 +541,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1bilinear2d_1
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -567,7 +567,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1bilinear2d_1
     align_corners: jboolean,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -596,7 +596,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1trilinear3d<
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_trilinear3d(
@@ -627,7 +627,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1trilinear3d_
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -654,7 +654,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1trilinear3d_
     align_corners: jboolean,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -681,7 +681,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1bicubic2d<'l
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let result = ops::upsample_bicubic2d(
@@ -709,7 +709,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1bicubic2d_1b
     has_scales_w: jboolean,
     scales_w: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let input_size = frame.longs(&input_size, "input_size")?;
@@ -735,7 +735,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_upsample_1bicubic2d_1v
     align_corners: jboolean,
     scale_factors: JDoubles<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let output_size = frame.optional_longs(&output_size)?;
         let scale_factors = frame.optional_doubles(&scale_factors)?;
@@ -757,7 +757,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reflection_1pad1d<'l>(
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
         let result = ops::reflection_pad1d(&self_, &padding)?;
@@ -774,7 +774,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reflection_1pad1d_1bac
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
@@ -791,7 +791,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reflection_1pad2d<'l>(
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
         let result = ops::reflection_pad2d(&self_, &padding)?;
@@ -808,7 +808,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reflection_1pad2d_1bac
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
@@ -825,7 +825,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reflection_1pad3d<'l>(
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
         let result = ops::reflection_pad3d(&self_, &padding)?;
@@ -842,7 +842,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_reflection_1pad3d_1bac
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
@@ -859,7 +859,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_replication_1pad1d<'l>
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
         let result = ops::replication_pad1d(&self_, &padding)?;
@@ -876,7 +876,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_replication_1pad1d_1ba
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
@@ -893,7 +893,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_replication_1pad2d<'l>
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
         let result = ops::replication_pad2d(&self_, &padding)?;
@@ -910,7 +910,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_replication_1pad2d_1ba
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
@@ -927,7 +927,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_replication_1pad3d<'l>
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
         let result = ops::replication_pad3d(&self_, &padding)?;
@@ -944,7 +944,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_replication_1pad3d_1ba
     self_: TensorHandle,
     padding: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let self_ = self_.get("self")?;
         let padding = frame.longs(&padding, "padding")?;
@@ -964,7 +964,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pad<'l>(
     has_value: jboolean,
     value: jdouble,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let pad = frame.longs(&pad, "pad")?;
         let mode = frame.string(&mode, "mode")?;
@@ -981,7 +981,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1pad_1circular<'l>(
     self_: TensorHandle,
     pad: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let pad = frame.longs(&pad, "pad")?;
         let result = ops::_pad_circular(&self_, &pad)?;
@@ -1000,7 +1000,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_im2col<'l>(
     padding: JLongs<'l>,
     stride: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
         let dilation = frame.longs(&dilation, "dilation")?;
@@ -1023,7 +1023,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_col2im<'l>(
     padding: JLongs<'l>,
     stride: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let output_size = frame.longs(&output_size, "output_size")?;
         let kernel_size = frame.longs(&kernel_size, "kernel_size")?;
@@ -1043,7 +1043,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pixel_1shuffle<'l>(
     self_: TensorHandle,
     upscale_factor: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::pixel_shuffle(&self_, upscale_factor)?;
         Ok(frame.give(result))
@@ -1058,7 +1058,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_pixel_1unshuffle<'l>(
     self_: TensorHandle,
     downscale_factor: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::pixel_unshuffle(&self_, downscale_factor)?;
         Ok(frame.give(result))
@@ -1073,7 +1073,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_channel_1shuffle<'l>(
     self_: TensorHandle,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::channel_shuffle(&self_, groups)?;
         Ok(frame.give(result))
@@ -1088,7 +1088,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_native_1channel_1shuff
     self_: TensorHandle,
     groups: jlong,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let self_ = self_.get("self")?;
         let result = ops::native_channel_shuffle(&self_, groups)?;
         Ok(frame.give(result))
@@ -1106,7 +1106,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler<'l>(
     padding_mode: jlong,
     align_corners: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let grid = grid.get("grid")?;
         let result = ops::grid_sampler(&input, &grid, interpolation_mode, padding_mode, support::flag(align_corners))?;
@@ -1125,7 +1125,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler_12d<'l>(
     padding_mode: jlong,
     align_corners: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let grid = grid.get("grid")?;
         let result =
@@ -1145,7 +1145,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler_13d<'l>(
     padding_mode: jlong,
     align_corners: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let grid = grid.get("grid")?;
         let result =
@@ -1166,7 +1166,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1grid_1sample<'l>(
     align_corners: jboolean,
     orders: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let input = input.get("input")?;
         let grid = grid.get("grid")?;
         let orders = frame.longs(&orders, "orders")?;
@@ -1189,7 +1189,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1grid_1spread<'l>(
     align_corners: jboolean,
     orders: JLongs<'l>,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input_size = frame.longs(&input_size, "input_size")?;
         let grid = grid.get("grid")?;
@@ -1220,7 +1220,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler_12d_1bac
     align_corners: jboolean,
     output_mask: JBooleans<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input = input.get("input")?;
         let grid = grid.get("grid")?;
@@ -1251,7 +1251,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler_13d_1bac
     align_corners: jboolean,
     output_mask: JBooleans<'l>,
 ) -> jlongArray {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad_output = grad_output.get("grad_output")?;
         let input = input.get("input")?;
         let grid = grid.get("grid")?;
@@ -1278,7 +1278,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_affine_1grid_1generato
     size: JLongs<'l>,
     align_corners: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let theta = theta.get("theta")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::affine_grid_generator(&theta, &size, support::flag(align_corners))?;
@@ -1295,7 +1295,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_affine_1grid_1generato
     size: JLongs<'l>,
     align_corners: jboolean,
 ) -> jlong {
-    guard(env, |frame| {
+    guard(env, move |frame| {
         let grad = grad.get("grad")?;
         let size = frame.longs(&size, "size")?;
         let result = ops::affine_grid_generator_backward(&grad, &size, support::flag(align_corners))?;

@@ -147,6 +147,7 @@ impl<'l> Frame<'l> {
     }
 
     /// Hand a tensor to Java, and tell its collector if Java holds much.
+    #[inline(never)]
     pub fn give(&mut self, tensor: Tensor) -> jlong {
         let weight = estimate();
         if weight > PRESSURE_LIMIT.load(Ordering::Relaxed) {

@@ -5,7 +5,7 @@ use jni::objects::{JObject, JThrowable, JValue};
 use jni::refs::Global;
 use jni::sys::{jboolean, jdouble, jint, jlong, jobject};
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
-use rushlight_base::{Error, ErrorKind, Result, err};
+use rushlight_base::{Error, ErrorKind, Result, callee, err};
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,18 +56,30 @@ impl Returned for jobject {
 }
 
 /// Run the body of a native method. An error or a panic becomes the Java exception of its kind.
-pub fn guard<'l, T: Returned>(env: EnvUnowned<'l>, body: impl FnOnce(&mut Frame<'l>) -> Result<T>) -> T {
+#[inline]
+pub fn guard<T: Returned>(env: EnvUnowned<'_>, mut body: impl FnMut(&mut Frame<'_>) -> Result<T>) -> T {
+    let mut returned = T::nothing();
+    let mut body = |frame: &mut Frame<'_>| {
+        returned = body(frame)?;
+        Ok(())
+    };
+    guarded(env, Body::new(&mut body));
+    returned
+}
+
+callee! {
+    /// The whole of a native method.
+    struct Body: fn(frame: &mut Frame<'_>) -> Result<()>;
+}
+
+/// The one place that catches: a copy in each of the many methods would be most of what they are.
+#[inline(never)]
+fn guarded(env: EnvUnowned<'_>, mut body: Body) {
     let mut frame = Frame::new(env);
-    match catch_unwind(AssertUnwindSafe(|| body(&mut frame))) {
-        Ok(Ok(value)) => value,
-        Ok(Err(error)) => {
-            raise(frame.env(), &error);
-            T::nothing()
-        }
-        Err(panic) => {
-            raise(frame.env(), &of_panic(&*panic));
-            T::nothing()
-        }
+    match catch_unwind(AssertUnwindSafe(|| body.call(&mut frame))) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => raise(frame.env(), &error),
+        Err(panic) => raise(frame.env(), &of_panic(&*panic)),
     }
 }
 

@@ -121,7 +121,7 @@ fn function(face: &Face) -> String {
     let _ = write!(
         text,
         "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {symbol}({}) -> i32 {{\n\
-         guard(\"{symbol}\", || {{\n\
+         guard(\"{symbol}\", move || {{\n\
          // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).\n\
          unsafe {{\n{}\n{end}\n}}\n}})\n}}\n",
         parameters.iter().map(|p| format!("{p},")).collect::<String>(),

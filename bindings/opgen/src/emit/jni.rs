@@ -106,7 +106,7 @@ fn shim(face: &Face) -> String {
     let _ = write!(
         text,
         "#[unsafe(no_mangle)]\npub extern \"system\" fn Java_org_rushlight_internal_Native_{}<'l>(\n\
-         env: EnvUnowned<'l>,\n_class: JClass<'l>,\n{}){result} {{\nguard(env, |{frame}| {{\n{}\n{end}\n}})\n}}\n",
+         env: EnvUnowned<'l>,\n_class: JClass<'l>,\n{}){result} {{\nguard(env, move |{frame}| {{\n{}\n{end}\n}})\n}}\n",
         face.symbol().replace('_', "_1"),
         parameters.iter().map(|p| format!("{p},\n")).collect::<String>(),
         lines.join("\n"),

@@ -80,7 +80,7 @@ struct Stage {
 }
 
 /// Runs the shares, on this thread if there is but one to run them.
-pub(super) fn each(shares: usize, threads: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+pub(super) fn each(shares: usize, threads: usize, body: &(impl Fn(usize) + Sync)) -> Result<()> {
     if threads > 1 && shares > 1 {
         return parallel_for(shares, body);
     }

@@ -46,13 +46,45 @@ macro_rules! at_level {
     };
 }
 
+/// The function that packs elements: plain code for those that are multiplied one by one and are not floats.
+macro_rules! pack {
+    ($level:expr, $from:tt as i32 x 1) => {
+        pack::portable::<$from, i32, 1>
+    };
+    ($level:expr, $from:tt as i64 x 1) => {
+        pack::portable::<$from, i64, 1>
+    };
+    ($level:expr, $from:tt as Complex64 x 1) => {
+        pack::portable::<$from, Complex64, 1>
+    };
+    ($level:expr, $from:tt as Complex128 x 1) => {
+        pack::portable::<$from, Complex128, 1>
+    };
+    ($level:expr, $from:tt as $in:tt x $group:tt) => {
+        at_level!($level, pack::<$from, $in, $group>)
+    };
+}
+
+/// The function that finishes sums: at the level for floats; for other dtypes, of which there are many, plain code.
+macro_rules! finish {
+    ($level:expr, f32 to $out:tt) => {
+        at_level!($level, epilogue::<f32, $out>)
+    };
+    ($level:expr, f64 to $out:tt) => {
+        at_level!($level, epilogue::<f64, $out>)
+    };
+    ($level:expr, $sum:tt to $out:tt) => {
+        epilogue::portable::<$sum, $out>
+    };
+}
+
 macro_rules! ways {
     ($level:expr, $arithmetic:ident: $left:tt and $right:tt as $in:tt x $group:tt, $sum:tt to $out:tt, $thin:expr) => {
         kernels(Arithmetic::$arithmetic, $level).map(|kernels| Ways {
             kernels,
-            pack_left: at_level!($level, pack::<$left, $in, $group>),
-            pack_right: at_level!($level, pack::<$right, $in, $group>),
-            finish: at_level!($level, epilogue::<$sum, $out>),
+            pack_left: pack!($level, $left as $in x $group),
+            pack_right: pack!($level, $right as $in x $group),
+            finish: finish!($level, $sum to $out),
             thin: Thin::of($thin, $level),
             factor: Factor::new::<$sum>,
             is_one: is_one::<$sum>,
@@ -90,12 +122,7 @@ pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
         (DType::U8, DType::U8) => ways!(level, I16Pairs: u8 and u8 as i16 x 2, i32 to u8, dtype)
             .or_else(|| ways!(level, I32: u8 and u8 as i32 x 1, i32 to u8, dtype)),
         (DType::I8, DType::I8) => bytes(level)
-            .map(|bytes| Ways {
-                finish: at_level!(level, epilogue::<i32, i8>),
-                out_bytes: 1,
-                stores_sums: false,
-                ..bytes
-            })
+            .map(|bytes| Ways { finish: finish!(level, i32 to i8), out_bytes: 1, stores_sums: false, ..bytes })
             .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i8, dtype))
             .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i8, dtype)),
         (DType::I8, DType::I32) => bytes(level)

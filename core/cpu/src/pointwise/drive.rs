@@ -11,14 +11,16 @@ use crate::convert::caster;
 use crate::shared::Shared;
 use rushlight_base::plan::{Plan, Tile, Tiles};
 use rushlight_base::runtime::{check_cancelled, parallel_chunks};
-use rushlight_base::{DType, Result};
+use rushlight_base::{DType, Result, callee};
 use std::mem::MaybeUninit;
 
 /// Converts so many elements: `cast(from, to, len)`.
 pub(crate) type Cast = unsafe fn(*const u8, *mut u8, usize);
 
-/// What a loop over contiguous memory is to `drive`.
-type Kernel<'k, const N: usize> = &'k (dyn Fn([*mut u8; N], usize) + Sync);
+callee! {
+    /// What a loop over contiguous memory is to `drive`.
+    pub(super) struct Kernel<const N: usize>: shared fn(at: [*mut u8; N], len: usize);
+}
 
 /// Bytes of a block. Those of three operands fit a first-level cache together.
 const BLOCK: usize = 8192;
@@ -101,7 +103,7 @@ pub(super) fn drive<const N: usize>(
         let sizes: [usize; N] = std::array::from_fn(|index| operands[index].size);
         return parallel_chunks(walk.len, grain, &|part| {
             let at = std::array::from_fn(|index| at[index].get().wrapping_add(part.start * sizes[index]));
-            kernel(at, part.len());
+            kernel.call(at, part.len());
         });
     }
     let widest = operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
@@ -118,7 +120,7 @@ pub(super) fn drive<const N: usize>(
     let job = Job { operands, steps, across, kernel };
     parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
         // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
-        unsafe { job.run(|visit| tiles.visit(part, visit)) }
+        unsafe { job.run(|visit| tiles.visit(part, &mut |tile| visit(tile))) }
     })
 }
 
@@ -190,10 +192,10 @@ impl<const N: usize> Job<'_, N> {
             }
         }
         if whole {
-            (self.kernel)(at, tile.len * tile.rows);
+            self.kernel.call(at, tile.len * tile.rows);
         } else {
             for _ in 0..tile.rows {
-                (self.kernel)(at, tile.len);
+                self.kernel.call(at, tile.len);
                 for (at, bytes) in at.iter_mut().zip(row_bytes) {
                     *at = at.wrapping_offset(bytes);
                 }

@@ -123,7 +123,7 @@ impl<'a, const N: usize> Loop<'a, N> {
         }
     }
 
-    fn rows(&self, row: &mut dyn FnMut([isize; N])) {
+    fn rows(&self, row: &mut impl FnMut([isize; N])) {
         match &self.plan {
             None => row([0; N]),
             Some(plan) => plan.rows(row),
@@ -166,7 +166,7 @@ impl<'a, const N: usize> Loop<'a, N> {
             kernel(self.at, self.len);
             return Ok(());
         }
-        drive::drive(self, common, compute, grain, &kernel)
+        drive::drive(self, common, compute, grain, drive::Kernel::new(&kernel))
     }
 
     /// Is no input of a flat walk over these dtypes in the memory of the output, unless the first is the output?
@@ -194,7 +194,7 @@ impl Loop<'_, 2> {
     ) -> Result<()> {
         let f = move |a: A| R::narrow(f(a.widen()));
         self.run([R::DTYPE, A::DTYPE], grain, |[out, a], len| {
-            simd::run(Map1 { out: out.cast(), a: a.cast(), len, f });
+            simd::run_over::<A, _>(Map1 { out: out.cast(), a: a.cast(), len, f });
         })
     }
 }
@@ -209,7 +209,7 @@ impl Loop<'_, 3> {
     ) -> Result<()> {
         let f = move |a: A, b: B| R::narrow(f(a.widen(), b.widen()));
         self.run([R::DTYPE, A::DTYPE, B::DTYPE], grain, |[out, a, b], len| {
-            simd::run(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
+            simd::run_over::<A, _>(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
         })
     }
 }
@@ -218,7 +218,7 @@ impl Loop<'_, 3> {
     /// `out = f(a, b)` of elements as they are stored: halves are not widened.
     pub(crate) fn map_bits<T: Element>(&self, grain: usize, f: impl Fn(T, T) -> T + Copy + Sync) -> Result<()> {
         self.run([T::DTYPE; 3], grain, |[out, a, b], len| {
-            simd::run(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
+            simd::run_over::<T, _>(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
         })
     }
 
@@ -248,7 +248,7 @@ impl Loop<'_, 4> {
     ) -> Result<()> {
         let f = move |a: A, b: B, c: C| R::narrow(f(a.widen(), b.widen(), c.widen()));
         self.run([R::DTYPE, A::DTYPE, B::DTYPE, C::DTYPE], grain, |[out, a, b, c], len| {
-            simd::run(Map3 { out: out.cast(), a: a.cast(), b: b.cast(), c: c.cast(), len, f });
+            simd::run_over::<A, _>(Map3 { out: out.cast(), a: a.cast(), b: b.cast(), c: c.cast(), len, f });
         })
     }
 

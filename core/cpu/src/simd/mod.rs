@@ -24,6 +24,7 @@ mod vector;
 pub use float::Float;
 pub use vector::{FloatVector, HalfVector, IntVector, MAX_LANES, Mask};
 
+use rushlight_base::{DType, Element};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set that kernels are compiled for; a later one is wider.
@@ -152,7 +153,11 @@ macro_rules! tokens {
 }
 
 tokens! {
+    // Where there is a better level, processors that lack it are old and few, and small code is better than vectors.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     Portable, portable::Lanes<f32, 4>, portable::Lanes<f64, 2>;
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    Portable, portable::Lanes<f32, 1>, portable::Lanes<f64, 1>;
     #[cfg(target_arch = "aarch64")]
     Neon, neon::F32, neon::F64;
     #[cfg(target_arch = "x86_64")]
@@ -183,8 +188,34 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
         Level::Neon => unsafe { at_neon(kernel) },
-        _ => kernel.run(Portable(())),
+        _ => at_portable(kernel),
     }
+}
+
+/// [`run`], but no wider than AVX2: for loops over other than floats, which come in a dozen types each and are hardly
+/// faster for vectors twice as wide.
+#[inline]
+pub fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
+    match level() {
+        // SAFETY: as for `run`; the wider level has the instructions of the other.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 | Level::Avx2 => unsafe { at_avx2(kernel) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as for `run`.
+        Level::Neon => unsafe { at_neon(kernel) },
+        _ => at_portable(kernel),
+    }
+}
+
+/// [`run`] for a kernel that reads elements of type `T`, [`run_narrow`] where they are not floats.
+#[inline(always)]
+pub fn run_over<T: Element, K: Kernel>(kernel: K) -> K::Output {
+    if const { is_float(T::DTYPE) } { run(kernel) } else { run_narrow(kernel) }
+}
+
+/// Is this a real floating-point dtype?
+pub const fn is_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16)
 }
 
 /// Runs `kernel` at `level`; `None` if this processor lacks it. For tests of every level.
@@ -202,8 +233,14 @@ pub fn run_at<K: Kernel>(level: Level, kernel: K) -> Option<K::Output> {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
         Level::Neon => unsafe { at_neon(kernel) },
-        _ => kernel.run(Portable(())),
+        _ => at_portable(kernel),
     })
+}
+
+// A function of its own, as the other levels are: inlined it would be there once for each way to the kernel.
+#[inline(never)]
+fn at_portable<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(Portable(()))
 }
 
 #[cfg(target_arch = "x86_64")]

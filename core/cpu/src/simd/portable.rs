@@ -1,4 +1,4 @@
-//! Vectors as arrays, in plain Rust: four `f32` or two `f64` where there is no better level.
+//! Vectors as arrays, in plain Rust: four `f32` or two `f64` where there is no better level, else single numbers.
 
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};

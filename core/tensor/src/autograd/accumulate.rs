@@ -29,8 +29,8 @@ impl Backward for Accumulate {
         false
     }
 
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-        let Some(grad) = call.grad(0) else { return Ok(call.undefined()) };
+    fn backward(&self, call: &BackwardCall<'_>, _: &mut Gradients) -> Result<()> {
+        let Some(grad) = call.grad(0) else { return Ok(()) };
         let grad = grad.tensor()?.clone();
         self.landing.update(|before| match before {
             None => first(grad),
@@ -44,7 +44,7 @@ impl Backward for Accumulate {
         for hook in self.landing.hooks_after() {
             hook()?;
         }
-        Ok(call.undefined())
+        Ok(())
     }
 
     fn leaf_hooks(&self) -> Vec<TensorHook> {

@@ -27,11 +27,10 @@ impl Backward for Custom {
         true
     }
 
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
         let grads = (0..call.outputs())
             .map(|output| call.grad(output).map(|grad| grad.tensor().cloned()).transpose())
             .collect::<Result<Vec<_>>>()?;
-        let mut gradients = call.undefined();
         let results = self.0.backward(&grads, gradients.0.len())?;
         ensure!(
             results.len() == gradients.0.len(),
@@ -44,7 +43,7 @@ impl Backward for Custom {
         for (index, grad) in results.into_iter().enumerate() {
             gradients.put(index, grad)?;
         }
-        Ok(gradients)
+        Ok(())
     }
 }
 

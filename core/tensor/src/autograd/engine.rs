@@ -228,7 +228,7 @@ impl Walk<'_> {
         let grads: SmallVec<[Option<Expr>; 1]> = grads.into_iter().map(|grad| grad.map(Expr::from)).collect();
         let needs = node.next_edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.wants(edge))).collect();
         let call = BackwardCall { node, grads: &grads, needs };
-        let mut inputs = node.body().backward(&call)?.0;
+        let mut inputs = call.run()?.0;
         for (position, (grad, edge)) in inputs.iter_mut().zip(node.next_edges()).enumerate() {
             let (Some(found), Some(edge)) = (grad.take(), edge) else { continue };
             let meta = &edge.node.outputs()[edge.output as usize];

@@ -1,7 +1,7 @@
 //! What autograd knows of a tensor, and the tensor's methods that ask for it.
 
 use super::accumulate::Accumulate;
-use super::node::{Edge, Edges, Node, OutputHook, TensorMeta, drop_later, unique_id};
+use super::node::{Edge, Edges, Node, OutputHook, RecordedCall, drop_later, unique_id};
 use super::view::ViewInfo;
 use crate::keys::KeySet;
 use crate::ops;
@@ -9,7 +9,7 @@ use crate::options::cpp_name;
 use crate::refcount::Exclusive;
 use crate::tensor::Tensor;
 use rushlight_base::spin::SpinLock;
-use rushlight_base::{MemoryFormat, Result, bail, ensure, format_sizes, smallvec};
+use rushlight_base::{MemoryFormat, Result, bail, ensure, format_sizes};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -317,8 +317,7 @@ impl Tensor {
         }
         // Made without the lock; of several threads that do, the first one's stays.
         let body = Accumulate::new(meta.landing().clone());
-        let fresh =
-            Node::with_sequence(body, Edges::new(), smallvec![TensorMeta::of(self)], super::node::LEAF_SEQUENCE);
+        let fresh = RecordedCall::of(Edges::new(), &[self]).leaf(body);
         meta.accumulator.lock().get_or_insert(fresh).clone()
     }
 

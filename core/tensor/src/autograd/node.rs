@@ -10,6 +10,7 @@ use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, format_sizes, smallvec};
 use std::cell::Cell;
+use std::mem::take;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -22,8 +23,8 @@ pub trait Backward: Send + Sync {
     /// Does it hold tensors? If not, the node may run backward again without having been told to keep them.
     fn saves(&self) -> bool;
 
-    /// The gradients of the inputs, one slot per edge, from those of the outputs.
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients>;
+    /// Puts the gradients of the inputs, computed from those of the outputs, into `gradients`: one slot per edge.
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()>;
 
     /// Hooks on the tensor at the end: a leaf's, which stay with the leaf.
     fn leaf_hooks(&self) -> Vec<TensorHook> {
@@ -50,8 +51,8 @@ pub trait Body: Send + Sync {
     /// PyTorch's name of it.
     fn name(&self) -> String;
 
-    /// The gradients of the inputs from those of the outputs.
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients>;
+    /// As [`Backward::backward`].
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()>;
 
     /// Drop what was saved for backward.
     fn release(&self);
@@ -70,8 +71,9 @@ impl<B: Backward> Body for Lasting<B> {
         self.0.name().to_owned()
     }
 
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-        self.0.backward(call)
+    #[inline]
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+        self.0.backward(call, gradients)
     }
 
     fn release(&self) {}
@@ -103,8 +105,8 @@ impl Body for Releasable {
         }
     }
 
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-        self.body().ok_or_else(freed)?.backward(call)
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+        self.body().ok_or_else(freed)?.backward(call, gradients)
     }
 
     fn release(&self) {
@@ -214,8 +216,14 @@ impl Edges {
         Edges::default()
     }
 
+    /// One argument after the other.
+    #[inline(never)]
+    pub fn of(tensors: &[&Tensor]) -> Edges {
+        Edges(tensors.iter().map(|tensor| tensor.gradient_edge()).collect())
+    }
+
     /// And one argument more.
-    #[inline]
+    #[inline(never)]
     #[must_use]
     pub fn with(mut self, tensor: &Tensor) -> Edges {
         self.0.push(tensor.gradient_edge());
@@ -223,6 +231,7 @@ impl Edges {
     }
 
     /// And one optional argument.
+    #[inline(never)]
     #[must_use]
     pub fn with_option(mut self, tensor: Option<&Tensor>) -> Edges {
         self.0.push(tensor.and_then(Tensor::gradient_edge));
@@ -230,6 +239,7 @@ impl Edges {
     }
 
     /// And a slot for each element of a list argument.
+    #[inline(never)]
     #[must_use]
     pub fn with_list(mut self, tensors: &[&Tensor]) -> Edges {
         self.0.extend(tensors.iter().map(|tensor| tensor.gradient_edge()));
@@ -269,31 +279,61 @@ fn next_sequence() -> u64 {
     SEQUENCE.replace(SEQUENCE.get() + 1)
 }
 
-impl Node {
-    /// A node for a call whose outputs look like `outputs`.
+/// A call that is being recorded: what its node knows beside the derivative.
+pub(super) struct RecordedCall {
+    pub edges: Edges,
+    outputs: SmallVec<[TensorMeta; 1]>,
+}
+
+impl RecordedCall {
+    /// A call with these outputs.
+    #[inline(never)]
+    pub fn of(edges: Edges, outputs: &[&Tensor]) -> RecordedCall {
+        RecordedCall { edges, outputs: outputs.iter().map(|output| TensorMeta::of(output)).collect() }
+    }
+
+    /// A call with one output that nobody else may have seen yet.
+    pub fn of_result(edges: Edges, result: &mut Tensor) -> RecordedCall {
+        let meta = match result.exclusive() {
+            Some(fresh) => TensorMeta::of_body(fresh.body()),
+            None => TensorMeta::of(result),
+        };
+        RecordedCall { edges, outputs: SmallVec::from_buf([meta]) }
+    }
+
+    /// Its node. To be called once: edges and outputs move into the node.
     #[inline]
-    pub(super) fn new(body: impl Backward + 'static, edges: Edges, outputs: SmallVec<[TensorMeta; 1]>) -> Arc<Node> {
-        Node::with_sequence(body, edges, outputs, next_sequence())
+    pub fn node(&mut self, body: impl Backward + 'static) -> Arc<Node> {
+        if body.saves() { self.releasable(Arc::new(body)) } else { self.node_of(Lasting(body), next_sequence()) }
+    }
+
+    /// The node of a leaf.
+    pub fn leaf(&mut self, body: impl Backward + 'static) -> Arc<Node> {
+        self.node_of(Lasting(body), LEAF_SEQUENCE)
+    }
+
+    #[inline(never)]
+    fn releasable(&mut self, body: Arc<dyn Backward>) -> Arc<Node> {
+        let body = Releasable { body: RwLock::new(Some(body)), freed_name: OnceLock::new() };
+        self.node_of(body, next_sequence())
     }
 
     #[inline]
-    pub(super) fn with_sequence(
-        body: impl Backward + 'static,
-        edges: Edges,
-        outputs: SmallVec<[TensorMeta; 1]>,
-        sequence: u64,
-    ) -> Arc<Node> {
-        let (next, hooks, origin) = (NextEdges(edges.0), OnceBox::new(), OnceBox::new());
-        let node: Arc<Node> = if body.saves() {
-            let body = Releasable { body: RwLock::new(Some(Arc::new(body))), freed_name: OnceLock::new() };
-            Arc::new(NodeOf { sequence, next, outputs, hooks, origin, body })
-        } else {
-            Arc::new(NodeOf { sequence, next, outputs, hooks, origin, body: Lasting(body) })
-        };
+    fn node_of(&mut self, body: impl Body + 'static, sequence: u64) -> Arc<Node> {
+        let next = NextEdges(take(&mut self.edges).0);
+        let (outputs, hooks, origin) = (take(&mut self.outputs), OnceBox::new(), OnceBox::new());
+        let node: Arc<Node> = Arc::new(NodeOf { sequence, next, outputs, hooks, origin, body });
         if is_anomaly_enabled() {
             node.remember_origin();
         }
         node
+    }
+}
+
+impl Node {
+    /// A node for a call whose outputs look like `output`.
+    pub(super) fn new(body: impl Backward + 'static, edges: Edges, output: &Tensor) -> Arc<Node> {
+        RecordedCall::of(edges, &[output]).node(body)
     }
 
     #[cold]
@@ -373,7 +413,7 @@ impl Node {
 
     /// Remove a hook of any kind; false if there is none with this id.
     pub fn remove_hook(&self, id: u64) -> bool {
-        fn take<T>(list: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Option<T> {
+        fn take_out<T>(list: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Option<T> {
             list.iter().position(is).map(|position| list.remove(position))
         }
         if self.hooks.get().is_none() {
@@ -381,9 +421,9 @@ impl Node {
         }
         // A hook owns what its maker gave it: dropped without the lock.
         let removed = self.change_hooks(|hooks| {
-            let output = take(&mut hooks.outputs, |hook| hook.id == id);
-            let before = take(&mut hooks.before, |(other, _)| *other == id);
-            (output, before, take(&mut hooks.after, |(other, _)| *other == id))
+            let output = take_out(&mut hooks.outputs, |hook| hook.id == id);
+            let before = take_out(&mut hooks.before, |(other, _)| *other == id);
+            (output, before, take_out(&mut hooks.after, |(other, _)| *other == id))
         });
         removed.0.is_some() || removed.1.is_some() || removed.2.is_some()
     }
@@ -478,6 +518,7 @@ pub struct BackwardCall<'a> {
 
 impl BackwardCall<'_> {
     /// The gradient of an output, if any reached it.
+    #[inline(never)]
     pub fn grad(&self, output: usize) -> Option<&Expr> {
         self.grads.get(output).and_then(Option::as_ref)
     }
@@ -497,6 +538,7 @@ impl BackwardCall<'_> {
     }
 
     /// Is the gradient of slot `index` needed?
+    #[inline(never)]
     pub fn needs(&self, index: usize) -> bool {
         self.needs.get(index).copied().unwrap_or(false)
     }
@@ -507,6 +549,7 @@ impl BackwardCall<'_> {
     }
 
     /// The saved tensor. An error if it was written to since.
+    #[inline(never)]
     pub fn unpack(&self, saved: &Saved) -> Result<Expr> {
         match self.unpack_option(saved)? {
             Some(expr) => Ok(expr),
@@ -524,9 +567,11 @@ impl BackwardCall<'_> {
         saved.iter().map(|saved| self.unpack_option(saved)).collect()
     }
 
-    /// Empty slots for the results.
-    pub fn undefined(&self) -> Gradients {
-        Gradients(smallvec![None; self.node.next.0.len()])
+    /// The gradients that the derivative gives for this.
+    pub(super) fn run(&self) -> Result<Gradients> {
+        let mut gradients = Gradients(smallvec![None; self.node.next.0.len()]);
+        self.node.body.backward(self, &mut gradients)?;
+        Ok(gradients)
     }
 }
 
@@ -535,8 +580,14 @@ pub struct Gradients(pub(super) SmallVec<[Option<Tensor>; 2]>);
 
 impl Gradients {
     /// Put a gradient into a slot.
+    #[inline]
     pub fn set(&mut self, index: usize, grad: impl Into<Expr>) -> Result<()> {
-        self.put(index, Some(grad.into().into_tensor()?))
+        self.set_expr(index, grad.into())
+    }
+
+    #[inline(never)]
+    fn set_expr(&mut self, index: usize, grad: Expr) -> Result<()> {
+        self.put(index, Some(grad.into_tensor()?))
     }
 
     /// Put gradients into the slots from `start` on.

@@ -2,34 +2,84 @@
 
 use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
-use super::node::{Backward, Edge, Edges, Node, TensorMeta};
+use super::node::{Backward, Edge, Edges, Node, RecordedCall};
 use super::view::{self, Origin, ViewInfo};
 use crate::keys::KeySet;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, SmallVec, bail, ensure, smallvec};
+use rushlight_base::{Error, Result, bail, callee, ensure, err};
+use std::sync::Arc;
 
 /// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
 #[inline]
 pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
-    is_grad_enabled() && inputs.into_iter().any(Tensor::requires_grad)
+    is_grad_enabled() && any_requires_grad(&mut inputs.into_iter())
+}
+
+#[inline(never)]
+fn any_requires_grad(inputs: &mut dyn Iterator<Item = &Tensor>) -> bool {
+    for input in inputs {
+        if input.requires_grad() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The new result of a call with these inputs. If the call is recorded, it becomes the result of a node with the body
+/// that `body` makes.
+#[inline]
+pub fn recorded<B: Backward + 'static>(
+    result: Tensor,
+    inputs: &[&Tensor],
+    mut body: impl FnMut(&Edges, &Tensor) -> Result<B>,
+) -> Result<Tensor> {
+    let mut node = |call: &mut RecordedCall, result: &Tensor| Ok(call.node(body(&call.edges, result)?));
+    recorded_as(result, inputs, MakeNode::new(&mut node))
+}
+
+callee! {
+    /// Makes the node of a call with this result.
+    struct MakeNode: fn(call: &mut RecordedCall, result: &Tensor) -> Result<Arc<Node>>;
+}
+
+#[inline(never)]
+fn recorded_as(mut result: Tensor, inputs: &[&Tensor], mut node: MakeNode) -> Result<Tensor> {
+    if is_grad_enabled() && inputs.iter().any(|input| input.requires_grad()) {
+        let mut call = RecordedCall::of_result(Edges::of(inputs), &mut result);
+        let node = node.call(&mut call, &result)?;
+        set_history(&mut result, node);
+    }
+    Ok(result)
 }
 
 /// Make a new tensor the result of a node with this body: [`record`] without its locks.
 #[inline]
 pub fn record_result(result: &mut Tensor, edges: Edges, body: impl Backward + 'static) {
-    let Some(mut fresh) = result.exclusive() else { return record(&[result], edges, body) };
-    let meta = TensorMeta::of_body(fresh.body());
-    let differentiable = meta.dtype().is_differentiable();
-    let node = Node::new(body, edges, SmallVec::from_buf([meta]));
-    if differentiable {
-        fresh.set_history(Edge { node, output: 0 });
+    let node = RecordedCall::of_result(edges, result).node(body);
+    set_history(result, node);
+}
+
+/// Make the new tensor `result` the result of `node`.
+#[inline(never)]
+fn set_history(result: &mut Tensor, node: Arc<Node>) {
+    if !node.outputs()[0].dtype().is_differentiable() {
+        return;
+    }
+    let edge = Edge { node, output: 0 };
+    match result.exclusive() {
+        Some(mut fresh) => fresh.set_history(edge),
+        None => result.set_history(Some(edge)),
     }
 }
 
 /// Make `outputs` the results of a node with this body.
+#[inline]
 pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
-    let metas = outputs.iter().map(|output| TensorMeta::of(output)).collect();
-    let node = Node::new(body, edges, metas);
+    set_histories(outputs, RecordedCall::of(edges, outputs).node(body));
+}
+
+#[inline(never)]
+fn set_histories(outputs: &[&Tensor], node: Arc<Node>) {
     for (index, output) in outputs.iter().enumerate() {
         if node.outputs()[index].dtype().is_differentiable() {
             output.set_history(Some(Edge { node: node.clone(), output: index as u32 }));
@@ -55,6 +105,14 @@ pub fn mark_several(views: &[Tensor], node: &'static str) {
             let _ = view.of_several.set((node, index));
         }
     }
+}
+
+/// The edges of a call that writes `target` in place, if it is recorded. An error if `operator` may not write it.
+#[inline(never)]
+pub fn edges_of_write(operator: &str, target: &Tensor, inputs: &[&Tensor]) -> Result<Option<Edges>> {
+    let recording = should_record(inputs.iter().copied());
+    check_inplace(operator, target, recording)?;
+    Ok(recording.then(|| Edges::of(inputs)))
 }
 
 /// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
@@ -117,15 +175,18 @@ fn check_origin(view: &ViewInfo) -> Result<()> {
 }
 
 /// out= forms do not record: refuse arguments that require a gradient.
+#[inline]
 pub fn check_out<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
-    if should_record(tensors) {
-        bail!(
-            Runtime,
-            "{operator}(): functions with out=... arguments don't support automatic differentiation, but one of the \
-             arguments requires grad."
-        );
-    }
-    Ok(())
+    if should_record(tensors) { Err(no_derivative_into_out(operator)) } else { Ok(()) }
+}
+
+#[cold]
+fn no_derivative_into_out(operator: &str) -> Error {
+    err!(
+        Runtime,
+        "{operator}(): functions with out=... arguments don't support automatic differentiation, but one of the \
+         arguments requires grad."
+    )
 }
 
 /// An operator that writes and has no derivative: refuse arguments that require a gradient.
@@ -137,8 +198,13 @@ pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item =
 }
 
 /// Make the in-place write that just happened to `target` part of its history, and of its base's if it is a view.
+#[inline]
 pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'static) -> Result<()> {
-    let node = Node::new(body, edges, smallvec![TensorMeta::of(target)]);
+    rebase_to(target, RecordedCall::of(edges, &[target]).node(body))
+}
+
+#[inline(never)]
+fn rebase_to(target: &Tensor, node: Arc<Node>) -> Result<()> {
     match target.autograd_meta().and_then(AutogradMeta::view) {
         None => {
             let before = target.stored_history();

@@ -52,21 +52,25 @@ impl Saved {
     }
 
     /// Save an input of the call, if it is needed.
+    #[inline(never)]
     pub fn input_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         if needed { Saved::input(tensor) } else { Ok(Saved::default()) }
     }
 
     /// Save an optional input, if it is needed and there.
+    #[inline(never)]
     pub fn option_if(needed: bool, tensor: Option<&Tensor>) -> Result<Saved> {
         tensor.map_or_else(|| Ok(Saved::default()), |tensor| Saved::input_if(needed, tensor))
     }
 
     /// Save the inputs of a list that are there, if they are needed.
+    #[inline(never)]
     pub fn list_if(needed: bool, tensors: &[Option<&Tensor>]) -> Result<Vec<Saved>> {
         tensors.iter().map(|tensor| Saved::option_if(needed, *tensor)).collect()
     }
 
     /// Save the value that the first argument of an in-place call has before the write: a copy.
+    #[inline(never)]
     pub fn before_write_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         if !needed {
             return Ok(Saved::default());
@@ -80,11 +84,13 @@ impl Saved {
     }
 
     /// Save the first output of the call, if it is needed.
+    #[inline]
     pub fn output_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         Saved::nth_output_if(needed, tensor, 0)
     }
 
     /// Save output number `output` of the call, if it is needed.
+    #[inline(never)]
     pub fn nth_output_if(needed: bool, tensor: &Tensor, output: u32) -> Result<Saved> {
         if needed { Saved::output(tensor, output) } else { Ok(Saved::default()) }
     }

@@ -18,6 +18,7 @@ pub struct Meta {
 
 impl Meta {
     /// What `tensor` is like.
+    #[inline(never)]
     pub fn of(tensor: &Tensor) -> Meta {
         let geometry = Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() };
         Meta { geometry, dtype: tensor.dtype(), device: tensor.device() }

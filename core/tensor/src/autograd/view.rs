@@ -7,12 +7,12 @@
 use super::expr::Expr;
 use super::formulas;
 use super::modes::{is_grad_enabled, is_inference_mode};
-use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
+use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node};
 use crate::dense::{Geometry, Lazy, Shown};
 use crate::ops;
 use crate::ops::views::pairs;
 use crate::tensor::Tensor;
-use rushlight_base::{MemoryFormat, Result, smallvec};
+use rushlight_base::{MemoryFormat, Result};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -70,7 +70,7 @@ impl ViewInfo {
     fn regenerate(&self, view: &Tensor) -> Edge {
         let body = AsStrided { base: shown_by(&self.base), view: shown_by(view) };
         let edges = Edges::new().with(&self.base);
-        let node = Node::new(body, edges, smallvec![TensorMeta::of(view)]);
+        let node = Node::new(body, edges, view);
         Edge { node, output: 0 }
     }
 
@@ -128,12 +128,11 @@ impl Backward for AsStrided {
         false
     }
 
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-        let mut inputs = call.undefined();
-        if let Some(grad) = call.grad(0) {
-            inputs.set(0, self.gradient(grad))?;
+    fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+        match call.grad(0) {
+            Some(grad) => gradients.set(0, self.gradient(grad)),
+            None => Ok(()),
         }
-        Ok(inputs)
     }
 }
 
@@ -151,7 +150,7 @@ pub(super) fn rebase_base(base: &Tensor, view: &Tensor, write: Arc<Node>) {
     let mut edges = Edges::new().with(base);
     edges.0.extend(write.next_edges().iter().skip(1).cloned());
     let body = CopySlices { base: shown_by(base), view: shown_by(view), write };
-    let node = Node::new(body, edges, smallvec![TensorMeta::of(base)]);
+    let node = Node::new(body, edges, base);
     base.set_history(Some(Edge { node, output: 0 }));
 }
 
@@ -164,9 +163,8 @@ impl Backward for CopySlices {
         true
     }
 
-    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-        let mut inputs = call.undefined();
-        let Some(grad) = call.grad(0) else { return Ok(inputs) };
+    fn backward(&self, call: &BackwardCall<'_>, inputs: &mut Gradients) -> Result<()> {
+        let Some(grad) = call.grad(0) else { return Ok(()) };
         let stored = self.stored_gradient(grad)?;
         let slice = self.written_part(&stored)?;
         let grads = [Some(Expr::from(ops::clone(&slice, Some(MemoryFormat::Contiguous))?))];
@@ -176,7 +174,7 @@ impl Backward for CopySlices {
             *first = true;
         }
         let inner = BackwardCall { node: &self.write, grads: &grads, needs };
-        let mut written = self.write.body().backward(&inner)?.0;
+        let mut written = inner.run()?.0;
         match written.first_mut().and_then(Option::take) {
             Some(before) => ops::copy_(&slice, &before, false)?,
             None => ops::fill_scalar_(&slice, 0.into())?,
@@ -187,7 +185,7 @@ impl Backward for CopySlices {
         for (index, grad) in written.into_iter().enumerate().skip(1) {
             inputs.put(index, grad)?;
         }
-        Ok(inputs)
+        Ok(())
     }
 }
 

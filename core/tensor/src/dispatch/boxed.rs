@@ -14,6 +14,7 @@ pub struct Args<'a>(pub &'a [Value]);
 macro_rules! typed {
     ($($(#[$doc:meta])* $name:ident -> $type:ty;)*) => {$(
         $(#[$doc])*
+        #[inline]
         pub fn $name(&self, index: usize) -> Result<$type> {
             self.get(index)
         }
@@ -23,6 +24,7 @@ macro_rules! typed {
 impl<'a> Args<'a> {
     /// The argument at `index`. The caller has checked the arguments against the schema, where names are
     /// known; here a wrong kind is told by position.
+    #[inline(never)]
     pub fn get<T: FromValue<'a>>(&self, index: usize) -> Result<T> {
         let Some(value) = self.0.get(index) else { bail!(Type, "argument {index} is missing") };
         T::from_value(value).ok_or_else(|| err!(Type, "argument {index} must be {}, not {}", T::EXPECTED, value.kind()))
@@ -125,6 +127,7 @@ pub trait FromValues: Sized {
 macro_rules! single_results {
     ($($type:ty),* $(,)?) => {$(
         impl From<$type> for Values {
+            #[inline(never)]
             fn from(value: $type) -> Values {
                 Values(smallvec![value.into()])
             }

@@ -5,6 +5,7 @@
 //! boxed values, one file each, outermost last in [`LAYERS`]. Calls by name (`by_name`) use the same table, and
 //! operators defined at run time (`runtime_ops`) join it.
 
+pub mod assembly;
 pub mod boxed;
 pub mod by_name;
 mod lazy;
@@ -20,7 +21,7 @@ pub use by_name::Op;
 pub(crate) use lazy::carried_out;
 pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
 pub use output::{Overlap, Target};
-pub use value::{FromValue, Value};
+pub use value::{FromValue, ToValue, Value};
 
 use crate::dense::{Dense, Spec};
 use crate::tensor::Tensor;
@@ -38,8 +39,9 @@ const LAYERS: [Layer; 2] =
 
 /// Pass a built-in operator through the outermost boxed layer that is on.
 #[cold]
-pub fn boxed(op: &'static OpDef, keys: KeySet, args: Vec<Value>) -> Result<Values> {
-    boxed_op(&Op::BuiltIn(op), keys, args)
+#[inline(never)]
+pub fn boxed<T: FromValues>(op: &'static OpDef, keys: KeySet, args: &[&dyn ToValue]) -> Result<T> {
+    boxed_op(&Op::BuiltIn(op), keys, args.iter().map(|arg| arg.to_value()).collect())?.extract()
 }
 
 fn boxed_op(op: &Op, keys: KeySet, args: Vec<Value>) -> Result<Values> {
@@ -106,6 +108,7 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
 }
 
 /// Put `result` into the out= argument of an operator that is made of others: it is resized and cast as needed.
+#[inline(never)]
 pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
     let result = &carried_out(result)?;
     let result = &*result.dense()?;
@@ -118,29 +121,31 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
 }
 
 /// The snapshot of an optional argument.
-#[inline]
+#[inline(never)]
 pub fn dense_opt(tensor: Option<&Tensor>) -> Result<Option<Dense>> {
     tensor.map(|tensor| Ok(tensor.dense()?.clone())).transpose()
 }
 
 /// The snapshots of a list argument.
+#[inline(never)]
 pub fn dense_list(tensors: &[&Tensor]) -> Result<Vec<Dense>> {
     tensors.iter().map(|tensor| Ok(tensor.dense()?.clone())).collect()
 }
 
 /// The snapshots of a list argument with elements that may be missing.
+#[inline(never)]
 pub fn dense_opt_list(tensors: &[Option<&Tensor>]) -> Result<Vec<Option<Dense>>> {
     tensors.iter().map(|tensor| dense_opt(*tensor)).collect()
 }
 
 /// The keys of a list argument with elements that may be missing.
-#[inline]
+#[inline(never)]
 pub fn keys_of_some(tensors: &[Option<&Tensor>]) -> KeySet {
     tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
 }
 
 /// The keys of a list argument.
-#[inline]
+#[inline(never)]
 pub fn keys_of(tensors: &[&Tensor]) -> KeySet {
     tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
 }

@@ -55,11 +55,11 @@ impl Deref for Target<'_> {
 }
 
 impl<'a> Target<'a> {
-    fn new<'b>(
+    fn new(
         spec: &Spec,
         store: Store<'a>,
         overlap: Overlap,
-        inputs: impl IntoIterator<Item = &'b Dense>,
+        inputs: &mut dyn Iterator<Item = &Dense>,
     ) -> Result<Target<'a>> {
         store.check_writable()?;
         let mut needs_temporary = store.dtype != spec.dtype;
@@ -80,7 +80,7 @@ impl<'a> Target<'a> {
     }
 
     /// Bring the result to the tensor, and count the write.
-    #[inline]
+    #[inline(never)]
     pub fn finish(self, written: &Tensor) -> Result<()> {
         if let Some(result) = &self.temporary
             && !self.store.is_meta()
@@ -95,11 +95,21 @@ impl<'a> Target<'a> {
 impl Spec {
     /// Make `out`, the out= argument of an operator, ready for this result: the dtype must be castable and the
     /// device the same; another shape is given to it.
+    #[inline]
     pub fn prepare_out<'a, 'b>(
         &self,
         out: &'a Tensor,
         overlap: Overlap,
         inputs: impl IntoIterator<Item = &'b Dense>,
+    ) -> Result<Target<'a>> {
+        self.place_in_out(out, overlap, &mut inputs.into_iter())
+    }
+
+    fn place_in_out<'a>(
+        &self,
+        out: &'a Tensor,
+        overlap: Overlap,
+        inputs: &mut dyn Iterator<Item = &Dense>,
     ) -> Result<Target<'a>> {
         let mut store = out.dense()?;
         self.check_cast(store.dtype)?;
@@ -127,6 +137,18 @@ impl Spec {
     where
         'a: 'b,
     {
+        self.place_in_target(target, overlap, &mut others.into_iter())
+    }
+
+    fn place_in_target<'a, 'b>(
+        &self,
+        target: &'a Dense,
+        overlap: Overlap,
+        others: &mut dyn Iterator<Item = &'b Dense>,
+    ) -> Result<Target<'a>>
+    where
+        'a: 'b,
+    {
         if *self.sizes != *target.sizes() {
             bail!(
                 Runtime,
@@ -148,7 +170,8 @@ impl Spec {
             Overlap::Elementwise => Target::new(self, Store::Argument(target), overlap, others),
             // The kernel reads the target while it writes: it overlaps with itself.
             Overlap::Temporary => {
-                Target::new(self, Store::Argument(target), overlap, std::iter::once(target).chain(others))
+                let mut inputs = std::iter::once(target).chain(others);
+                Target::new(self, Store::Argument(target), overlap, &mut inputs)
             }
         }
     }

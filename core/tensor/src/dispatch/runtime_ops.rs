@@ -214,7 +214,7 @@ impl Backward for NoDerivative {
         false
     }
 
-    fn backward(&self, _: &BackwardCall<'_>) -> Result<Gradients> {
+    fn backward(&self, _: &BackwardCall<'_>, _: &mut Gradients) -> Result<()> {
         bail!(NotImplemented, "derivative for {} is not implemented", self.operator)
     }
 }

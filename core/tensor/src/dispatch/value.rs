@@ -178,6 +178,18 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
+/// A Rust type that an argument can be boxed from.
+pub trait ToValue {
+    /// The argument boxed.
+    fn to_value(&self) -> Value;
+}
+
+impl<T: Into<Value> + Copy> ToValue for T {
+    fn to_value(&self) -> Value {
+        (*self).into()
+    }
+}
+
 /// A Rust type that an argument can be unboxed to.
 pub trait FromValue<'a>: Sized {
     /// The name of the type in schemas, for messages.

@@ -13,12 +13,7 @@ pub fn function(op: &Op, form: &Form) -> String {
     let parameters = form.parameters();
     let arguments = arguments(&parameters);
     let keys = keys(op, form, &parameters);
-    let boxed = format!("dispatch::boxed(&{constant}, keys, vec![{}])?.extract()", boxed_values(&parameters));
-    let extract = match form.kind {
-        FormKind::Functional => boxed,
-        // In-place and out forms return by name what they wrote.
-        FormKind::InPlace | FormKind::Out => boxed.replace("?.extract()", ".map(drop)"),
-    };
+    let boxed = format!("dispatch::boxed(&{constant}, keys, &[{}])", boxed_values(&parameters));
     let plain = if forward::exists(op, form) {
         format!("forward::{name}({arguments})")
     } else {
@@ -31,10 +26,10 @@ pub fn function(op: &Op, form: &Form) -> String {
     text.push_str(&format!("let keys = dispatch::{active}({keys});\n"));
     if gradient::exists(op, form) {
         text.push_str(&format!("if keys.is_empty() {{ return {plain}; }}\n"));
-        text.push_str(&format!("if keys.is_boxed() {{ return {extract}; }}\n"));
+        text.push_str(&format!("if keys.is_boxed() {{ return {boxed}; }}\n"));
         text.push_str(&format!("gradient::{name}({arguments})\n"));
     } else {
-        text.push_str(&format!("if keys.is_boxed() {{ return {extract}; }}\n"));
+        text.push_str(&format!("if keys.is_boxed() {{ return {boxed}; }}\n"));
         text.push_str(&format!("{plain}\n"));
     }
     text.push_str("}\n");
@@ -72,9 +67,9 @@ fn boxed_values(parameters: &[Parameter]) -> String {
         match parameter.kind {
             Kind::Options => ["dtype", "layout", "device", "pin_memory"]
                 .iter()
-                .map(|field| format!("{name}.{field}.into()"))
+                .map(|field| format!("&{name}.{field}"))
                 .collect::<Vec<_>>(),
-            _ => vec![format!("{name}.into()")],
+            _ => vec![format!("&{name}")],
         }
     });
     values.collect::<Vec<_>>().join(", ")

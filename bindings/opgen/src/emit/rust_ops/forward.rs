@@ -1,6 +1,9 @@
-//! The forward assembly: snapshot, shape rule, memory for the result, kernel.
+//! The forward assembly: snapshot, shape rule, memory for the result, kernel. Most operators leave it to
+//! `dispatch::assembly`; written out are those with several outputs, or with tensors that may be missing or come as lists.
 
-use super::text::{arguments, function_head, ident, kernel_arguments, result_type, snapshot_iterator, snapshots};
+use super::text::{
+    arguments, function_head, ident, kernel_arguments, mentions, result_type, snapshot_iterator, snapshots,
+};
 use crate::model::{Body, Devices, Form, FormKind, Op, Overlap, Parameter};
 use crate::names;
 use crate::types::Kind;
@@ -20,6 +23,9 @@ pub fn composite_call(op: &Op, form: &Form) -> String {
 
 /// The forward function of `form`.
 pub fn function(op: &Op, form: &Form) -> String {
+    if let Some(body) = assembled(op, form) {
+        return format!("{} {{\n{body}}}\n", function_head("pub", form));
+    }
     let body = match (&op.body, form.kind) {
         (Body::Kernel { shape, cpu, .. }, FormKind::Functional) => functional(op, form, shape.as_deref(), cpu),
         (Body::Kernel { shape, cpu, .. }, FormKind::Out) => out(op, form, shape.as_deref(), cpu),
@@ -36,6 +42,37 @@ pub fn function(op: &Op, form: &Form) -> String {
         function_head("pub", form),
         form.signature.full_name()
     )
+}
+
+/// The call of `dispatch::assembly`, where all tensors are there and one is written.
+fn assembled(op: &Op, form: &Form) -> Option<String> {
+    let Body::Kernel { shape: Some(shape), cpu, .. } = &op.body else { return None };
+    let inputs = form.inputs();
+    let simple = |parameter: &Parameter| !parameter.kind.is_tensor() || parameter.kind == Kind::Tensor;
+    let tensors: Vec<String> = inputs.iter().filter(|input| input.kind == Kind::Tensor).map(ident).collect();
+    let checked = op.devices == Devices::Same || tensors.is_empty();
+    if !inputs.iter().all(simple) || op.primary().signature.returns.len() != 1 || !checked {
+        return None;
+    }
+    let name = form.signature.full_name();
+    let list = tensors.join(", ");
+    let head = match form.kind {
+        FormKind::Functional => format!("result(\"{name}\", [{list}]"),
+        FormKind::InPlace if std::ptr::eq(form, op.primary()) => return None,
+        FormKind::InPlace => format!("in_place(\"{name}\", {}, [{list}]", overlap(op)),
+        FormKind::Out => format!("out(\"{name}\", {}, [{list}], {}", overlap(op), ident(&form.written()[0])),
+    };
+    // What a closure does not use has no name there.
+    let named = |call: &str| {
+        let used = |name: &String| if mentions(call, name) { name.clone() } else { "_".to_string() };
+        tensors.iter().map(used).collect::<Vec<_>>().join(", ")
+    };
+    let rule = rule_call(op, form, shape);
+    let mut arguments = vec!["result".to_string()];
+    arguments.extend(kernel_arguments(op, form));
+    let kernel = format!("{cpu}({})", arguments.join(", "));
+    let (of_rule, of_kernel) = (named(&rule), named(&kernel));
+    Some(format!("assembly::{head}, |&[{of_rule}]| {rule}, |result, &[{of_kernel}]| {kernel})\n"))
 }
 
 /// `rules::add(self_, other, alpha)`, with all arguments unless the declaration names those that the rule takes.

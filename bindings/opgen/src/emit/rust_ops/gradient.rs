@@ -1,7 +1,7 @@
 //! The autograd layer of an operator: the wrapper that records, and the node that computes the gradients.
 
 use super::forward;
-use super::text::{arguments, function_head, ident, tensor_iterator};
+use super::text::{arguments, function_head, ident, mentions, tensor_iterator};
 use crate::formula::{self, Use};
 use crate::model::{Form, FormKind, Formula, Op, Parameter, Returns};
 use crate::names;
@@ -164,12 +164,11 @@ pub fn node(op: &Op) -> String {
     text.push_str(&format!("impl Backward for {} {{\n", op.node));
     text.push_str(&format!("fn name(&self) -> &str {{ \"{}\" }}\n\n", op.node));
     text.push_str(&format!("fn saves(&self) -> bool {{ {} }}\n\n", plan.saves_memory()));
-    text.push_str("fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {\n");
-    text.push_str("let mut gradients = call.undefined();\n");
+    text.push_str("fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {\n");
     for (index, formula) in op.derivative.iter().enumerate() {
         text.push_str(&gradient(op, &plan, index, formula));
     }
-    text.push_str("Ok(gradients)\n}\n}\n");
+    text.push_str("Ok(())\n}\n}\n");
     text
 }
 
@@ -337,6 +336,12 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
     if fields.is_empty() { op.node.clone() } else { format!("{} {{ {} }}", op.node, fields.join(", ")) }
 }
 
+/// `self_, other`, where these are all there.
+fn plain(differentiable: &[Parameter]) -> Option<String> {
+    let all_there = differentiable.iter().all(|parameter| parameter.kind == Kind::Tensor);
+    all_there.then(|| arguments(differentiable))
+}
+
 fn functional(op: &Op, form: &Form) -> String {
     let plan = Plan::new(op);
     let differentiable = plan.differentiable(op);
@@ -353,6 +358,15 @@ fn functional(op: &Op, form: &Form) -> String {
     } else {
         format!("{call}?")
     };
+    if let ([_], Some(inputs)) = (outputs.as_slice(), plain(&differentiable)) {
+        let node = literal(op, &plan, &outputs, &[]);
+        let used = |name| if mentions(&node, name) { name } else { "_" };
+        return format!(
+            "let result = {call};\nautograd::recorded(result, &[{inputs}], |{}, {}| Ok({node}))\n",
+            used("edges"),
+            used("result")
+        );
+    }
     let references: Vec<String> = outputs.iter().map(|output| format!("&{output}")).collect();
     let (record, result) = match outputs.as_slice() {
         [output] => (format!("autograd::record_result(&mut {output}, edges, node)"), output.clone()),
@@ -371,14 +385,19 @@ fn in_place(op: &Op, form: &Form) -> String {
     let differentiable = plan.differentiable(op);
     let target = ident(&form.written()[0]);
     let call = format!("{}({})", forward::path(form), arguments(&form.parameters()));
-    let mut text = format!(
-        "let recording = autograd::should_record({});\n\
-         autograd::check_inplace(\"{}\", {target}, recording)?;\n\
-         if !recording {{\nreturn {call};\n}}\n{}",
-        tensor_iterator(&differentiable),
-        form.signature.name,
-        edges(&differentiable)
-    );
+    let name = &form.signature.name;
+    let mut text = match plain(&differentiable) {
+        Some(inputs) => format!(
+            "let Some(edges) = autograd::edges_of_write(\"{name}\", {target}, &[{inputs}])? else {{\nreturn {call};\n}};\n"
+        ),
+        None => format!(
+            "let recording = autograd::should_record({});\n\
+             autograd::check_inplace(\"{name}\", {target}, recording)?;\n\
+             if !recording {{\nreturn {call};\n}}\n{}",
+            tensor_iterator(&differentiable),
+            edges(&differentiable)
+        ),
+    };
     let mut before = Vec::new();
     for kept in &plan.kept {
         let KeptKind::Input(kind, used) = &kept.kind else { continue };

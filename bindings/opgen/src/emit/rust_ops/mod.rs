@@ -190,7 +190,8 @@ fn imports(body: &str, ops: &[&Op]) -> String {
     if body.contains("autograd::") {
         autograd.push("self".into());
     }
-    let mut dispatch = pick(&["Args", "Autocast", "Batching", "Form", "KeySet", "Kind", "OpDef", "Overlap", "Values"]);
+    let mut dispatch =
+        pick(&["Args", "Autocast", "Batching", "Form", "KeySet", "Kind", "OpDef", "Overlap", "Values", "assembly"]);
     dispatch.push("self".into());
     let mut own = pick(&["Dense", "Generator", "Options", "Tensor"]);
     let mut text = group("crate::autograd", autograd);

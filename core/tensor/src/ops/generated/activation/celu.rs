@@ -2,8 +2,8 @@
 //! `celu`: Bends elements below zero into an exponential with a continuous slope.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn celu(self_: &Tensor, alpha: Scalar) -> Result<Tensor> {
         return forward::celu(self_, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CELU, keys, vec![self_.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&CELU, keys, &[&self_, &alpha]);
     }
     gradient::celu(self_, alpha)
 }
@@ -32,7 +32,7 @@ pub fn celu_(self_: &Tensor, alpha: Scalar) -> Result<()> {
         return forward::celu_(self_, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CELU_, keys, vec![self_.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&CELU_, keys, &[&self_, &alpha]);
     }
     gradient::celu_(self_, alpha)
 }
@@ -42,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn celu(self_: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("celu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::celu(self_, alpha)?.make()?;
-            if dispatch::on_cpu("celu", &result, [self_])? {
-                activation::celu(&result, self_, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "celu",
+            [self_],
+            |&[self_]| rules::celu(self_, alpha),
+            |result, &[self_]| activation::celu(result, self_, alpha),
+        )
     }
 
     pub fn celu_(self_: &Tensor, alpha: Scalar) -> Result<()> {
-        dispatch::named("celu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::celu(self_, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("celu_", &place, [self_])? {
-                activation::celu(&place, self_, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "celu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::celu(self_, alpha),
+            |result, &[self_]| activation::celu(result, self_, alpha),
+        )
     }
 }
 
@@ -71,22 +66,16 @@ mod gradient {
     use super::*;
 
     pub fn celu(self_: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::celu(self_, alpha)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::celu(self_, alpha)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(CeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, alpha })
+        })
     }
 
     pub fn celu_(self_: &Tensor, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("celu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("celu_", self_, &[self_])? else {
             return forward::celu_(self_, alpha);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::celu_(self_, alpha)?;
         let node = CeluBackward0 { self_: saved_self, alpha };
@@ -108,8 +97,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -117,7 +105,7 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(0, grad.elu_backward(alpha, 1, 1.0 / alpha.to_f64(), false, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `elu`: Bends elements below zero into an exponential.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,8 +20,7 @@ pub fn elu(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) ->
         return forward::elu(self_, alpha, scale, input_scale);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ELU, keys, vec![self_.into(), alpha.into(), scale.into(), input_scale.into()])?
-            .extract();
+        return dispatch::boxed(&ELU, keys, &[&self_, &alpha, &scale, &input_scale]);
     }
     gradient::elu(self_, alpha, scale, input_scale)
 }
@@ -33,8 +32,7 @@ pub fn elu_(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -
         return forward::elu_(self_, alpha, scale, input_scale);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ELU_, keys, vec![self_.into(), alpha.into(), scale.into(), input_scale.into()])
-            .map(drop);
+        return dispatch::boxed(&ELU_, keys, &[&self_, &alpha, &scale, &input_scale]);
     }
     gradient::elu_(self_, alpha, scale, input_scale)
 }
@@ -46,12 +44,7 @@ pub fn elu_out(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar
         return forward::elu_out(self_, alpha, scale, input_scale, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ELU_OUT,
-            keys,
-            vec![self_.into(), alpha.into(), scale.into(), input_scale.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ELU_OUT, keys, &[&self_, &alpha, &scale, &input_scale, &out]);
     }
     gradient::elu_out(self_, alpha, scale, input_scale, out)
 }
@@ -61,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn elu(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<Tensor> {
-        dispatch::named("elu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("elu", &result, [self_])? {
-                activation::elu(&result, self_, alpha, scale, input_scale)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "elu",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::elu(result, self_, alpha, scale, input_scale),
+        )
     }
 
     pub fn elu_(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<()> {
-        dispatch::named("elu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("elu_", &place, [self_])? {
-                activation::elu(&place, self_, alpha, scale, input_scale)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "elu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::elu(result, self_, alpha, scale, input_scale),
+        )
     }
 
     pub fn elu_out(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("elu.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("elu.out", &place, [self_])? {
-                activation::elu(&place, self_, alpha, scale, input_scale)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "elu.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::elu(result, self_, alpha, scale, input_scale),
+        )
     }
 }
 
@@ -102,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn elu(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<Tensor> {
-        let mut result = forward::elu(self_, alpha, scale, input_scale)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = EluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, alpha, scale, input_scale };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::elu(self_, alpha, scale, input_scale)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(EluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, alpha, scale, input_scale })
+        })
     }
 
     pub fn elu_(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("elu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("elu_", self_, &[self_])? else {
             return forward::elu_(self_, alpha, scale, input_scale);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::elu_(self_, alpha, scale, input_scale)?;
         let node = EluBackward0 { self_: saved_self, alpha, scale, input_scale };
@@ -146,8 +127,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -157,7 +137,7 @@ mod gradient {
                 let input_scale = self.input_scale;
                 gradients.set(0, grad.elu_backward(alpha, scale, input_scale, false, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `elu_backward`: Passes a gradient on through `elu`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -29,16 +29,8 @@ pub fn elu_backward(
         return dispatch::boxed(
             &ELU_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                alpha.into(),
-                scale.into(),
-                input_scale.into(),
-                is_result.into(),
-                self_or_result.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &alpha, &scale, &input_scale, &is_result, &self_or_result],
+        );
     }
     gradient::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)
 }
@@ -69,17 +61,8 @@ pub fn elu_backward_grad_input(
         return dispatch::boxed(
             &ELU_BACKWARD_GRAD_INPUT,
             keys,
-            vec![
-                grad_output.into(),
-                alpha.into(),
-                scale.into(),
-                input_scale.into(),
-                is_result.into(),
-                self_or_result.into(),
-                grad_input.into(),
-            ],
-        )
-        .map(drop);
+            &[&grad_output, &alpha, &scale, &input_scale, &is_result, &self_or_result, &grad_input],
+        );
     }
     gradient::elu_backward_grad_input(grad_output, alpha, scale, input_scale, is_result, self_or_result, grad_input)
 }
@@ -96,16 +79,16 @@ mod forward {
         is_result: bool,
         self_or_result: &Tensor,
     ) -> Result<Tensor> {
-        dispatch::named("elu_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_or_result = &*self_or_result.dense()?;
-            let result =
-                rules::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)?.make()?;
-            if dispatch::on_cpu("elu_backward", &result, [grad_output, self_or_result])? {
-                activation::elu_backward(&result, grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "elu_backward",
+            [grad_output, self_or_result],
+            |&[grad_output, self_or_result]| {
+                rules::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)
+            },
+            |result, &[grad_output, self_or_result]| {
+                activation::elu_backward(result, grad_output, alpha, scale, input_scale, is_result, self_or_result)
+            },
+        )
     }
 
     pub fn elu_backward_grad_input(
@@ -117,16 +100,18 @@ mod forward {
         self_or_result: &Tensor,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("elu_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_or_result = &*self_or_result.dense()?;
-            let spec = rules::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_or_result])?;
-            if dispatch::on_cpu("elu_backward.grad_input", &place, [grad_output, self_or_result])? {
-                activation::elu_backward(&place, grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "elu_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_or_result],
+            grad_input,
+            |&[grad_output, self_or_result]| {
+                rules::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)
+            },
+            |result, &[grad_output, self_or_result]| {
+                activation::elu_backward(result, grad_output, alpha, scale, input_scale, is_result, self_or_result)
+            },
+        )
     }
 }
 
@@ -142,20 +127,17 @@ mod gradient {
         is_result: bool,
         self_or_result: &Tensor,
     ) -> Result<Tensor> {
-        let mut result = forward::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
-        if autograd::should_record([grad_output, self_or_result]) {
-            let edges = Edges::new().with(grad_output).with(self_or_result);
-            let node = EluBackwardBackward0 {
+        let result = forward::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
+        autograd::recorded(result, &[grad_output, self_or_result], |edges, _| {
+            Ok(EluBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 alpha,
                 scale,
                 input_scale,
                 is_result,
                 self_or_result: Saved::input_if(edges.needs(0) || edges.needs(1), self_or_result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn elu_backward_grad_input(
@@ -190,8 +172,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -216,7 +197,7 @@ mod gradient {
                     formulas::elu_twice(grad, grad_output, [alpha, scale, input_scale], is_result, self_or_result),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `gelu`: Weighs each element by the normal distribution function of it, or by an approximation with tanh.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn gelu(self_: &Tensor, approximate: &str) -> Result<Tensor> {
         return forward::gelu(self_, approximate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GELU, keys, vec![self_.into(), approximate.into()])?.extract();
+        return dispatch::boxed(&GELU, keys, &[&self_, &approximate]);
     }
     gradient::gelu(self_, approximate)
 }
@@ -33,7 +33,7 @@ pub fn gelu_(self_: &Tensor, approximate: &str) -> Result<()> {
         return forward::gelu_(self_, approximate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GELU_, keys, vec![self_.into(), approximate.into()]).map(drop);
+        return dispatch::boxed(&GELU_, keys, &[&self_, &approximate]);
     }
     gradient::gelu_(self_, approximate)
 }
@@ -45,7 +45,7 @@ pub fn gelu_out(self_: &Tensor, approximate: &str, out: &Tensor) -> Result<()> {
         return forward::gelu_out(self_, approximate, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GELU_OUT, keys, vec![self_.into(), approximate.into(), out.into()]).map(drop);
+        return dispatch::boxed(&GELU_OUT, keys, &[&self_, &approximate, &out]);
     }
     gradient::gelu_out(self_, approximate, out)
 }
@@ -55,39 +55,33 @@ mod forward {
     use super::*;
 
     pub fn gelu(self_: &Tensor, approximate: &str) -> Result<Tensor> {
-        dispatch::named("gelu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::gelu(self_, approximate)?.make()?;
-            if dispatch::on_cpu("gelu", &result, [self_])? {
-                activation::gelu(&result, self_, approximate)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "gelu",
+            [self_],
+            |&[self_]| rules::gelu(self_, approximate),
+            |result, &[self_]| activation::gelu(result, self_, approximate),
+        )
     }
 
     pub fn gelu_(self_: &Tensor, approximate: &str) -> Result<()> {
-        dispatch::named("gelu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::gelu(self_, approximate)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("gelu_", &place, [self_])? {
-                activation::gelu(&place, self_, approximate)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "gelu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::gelu(self_, approximate),
+            |result, &[self_]| activation::gelu(result, self_, approximate),
+        )
     }
 
     pub fn gelu_out(self_: &Tensor, approximate: &str, out: &Tensor) -> Result<()> {
-        dispatch::named("gelu.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::gelu(self_, approximate)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("gelu.out", &place, [self_])? {
-                activation::gelu(&place, self_, approximate)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "gelu.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::gelu(self_, approximate),
+            |result, &[self_]| activation::gelu(result, self_, approximate),
+        )
     }
 }
 
@@ -96,23 +90,16 @@ mod gradient {
     use super::*;
 
     pub fn gelu(self_: &Tensor, approximate: &str) -> Result<Tensor> {
-        let mut result = forward::gelu(self_, approximate)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node =
-                GeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, approximate: approximate.to_string() };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::gelu(self_, approximate)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(GeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, approximate: approximate.to_string() })
+        })
     }
 
     pub fn gelu_(self_: &Tensor, approximate: &str) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("gelu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("gelu_", self_, &[self_])? else {
             return forward::gelu_(self_, approximate);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::gelu_(self_, approximate)?;
         let node = GeluBackward0 { self_: saved_self, approximate: approximate.to_string() };
@@ -139,8 +126,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -148,7 +134,7 @@ mod gradient {
                 let approximate = self.approximate.as_str();
                 gradients.set(0, grad.gelu_backward(self_, approximate))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `gelu_backward`: Passes a gradient on through `gelu`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -19,8 +19,7 @@ pub fn gelu_backward(grad_output: &Tensor, self_: &Tensor, approximate: &str) ->
         return forward::gelu_backward(grad_output, self_, approximate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GELU_BACKWARD, keys, vec![grad_output.into(), self_.into(), approximate.into()])?
-            .extract();
+        return dispatch::boxed(&GELU_BACKWARD, keys, &[&grad_output, &self_, &approximate]);
     }
     gradient::gelu_backward(grad_output, self_, approximate)
 }
@@ -37,12 +36,7 @@ pub fn gelu_backward_grad_input(
         return forward::gelu_backward_grad_input(grad_output, self_, approximate, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GELU_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_output.into(), self_.into(), approximate.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&GELU_BACKWARD_GRAD_INPUT, keys, &[&grad_output, &self_, &approximate, &grad_input]);
     }
     gradient::gelu_backward_grad_input(grad_output, self_, approximate, grad_input)
 }
@@ -52,15 +46,12 @@ mod forward {
     use super::*;
 
     pub fn gelu_backward(grad_output: &Tensor, self_: &Tensor, approximate: &str) -> Result<Tensor> {
-        dispatch::named("gelu_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::gelu_backward(grad_output, self_, approximate)?.make()?;
-            if dispatch::on_cpu("gelu_backward", &result, [grad_output, self_])? {
-                activation::gelu_backward(&result, grad_output, self_, approximate)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "gelu_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::gelu_backward(grad_output, self_, approximate),
+            |result, &[grad_output, self_]| activation::gelu_backward(result, grad_output, self_, approximate),
+        )
     }
 
     pub fn gelu_backward_grad_input(
@@ -69,16 +60,14 @@ mod forward {
         approximate: &str,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("gelu_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::gelu_backward(grad_output, self_, approximate)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("gelu_backward.grad_input", &place, [grad_output, self_])? {
-                activation::gelu_backward(&place, grad_output, self_, approximate)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "gelu_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::gelu_backward(grad_output, self_, approximate),
+            |result, &[grad_output, self_]| activation::gelu_backward(result, grad_output, self_, approximate),
+        )
     }
 }
 
@@ -87,17 +76,14 @@ mod gradient {
     use super::*;
 
     pub fn gelu_backward(grad_output: &Tensor, self_: &Tensor, approximate: &str) -> Result<Tensor> {
-        let mut result = forward::gelu_backward(grad_output, self_, approximate)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = GeluBackwardBackward0 {
+        let result = forward::gelu_backward(grad_output, self_, approximate)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(GeluBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 approximate: approximate.to_string(),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn gelu_backward_grad_input(
@@ -126,8 +112,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -143,7 +128,7 @@ mod gradient {
                 let approximate = self.approximate.as_str();
                 gradients.set(1, formulas::gelu_twice(grad, grad_output, self_, approximate))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `glu`: Weighs one half along a dimension by the logistic function of the other.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn glu(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::glu(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GLU, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&GLU, keys, &[&self_, &dim]);
     }
     gradient::glu(self_, dim)
 }
@@ -33,7 +33,7 @@ pub fn glu_out(self_: &Tensor, dim: i64, out: &Tensor) -> Result<()> {
         return forward::glu_out(self_, dim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GLU_OUT, keys, vec![self_.into(), dim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&GLU_OUT, keys, &[&self_, &dim, &out]);
     }
     gradient::glu_out(self_, dim, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn glu(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        dispatch::named("glu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::glu(self_, dim)?.make()?;
-            if dispatch::on_cpu("glu", &result, [self_])? {
-                activation::glu(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "glu",
+            [self_],
+            |&[self_]| rules::glu(self_, dim),
+            |result, &[self_]| activation::glu(result, self_, dim),
+        )
     }
 
     pub fn glu_out(self_: &Tensor, dim: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("glu.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::glu(self_, dim)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("glu.out", &place, [self_])? {
-                activation::glu(&place, self_, dim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "glu.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::glu(self_, dim),
+            |result, &[self_]| activation::glu(result, self_, dim),
+        )
     }
 }
 
@@ -71,13 +68,10 @@ mod gradient {
     use super::*;
 
     pub fn glu(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = forward::glu(self_, dim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = GluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, dim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::glu(self_, dim)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(GluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, dim })
+        })
     }
 
     pub fn glu_out(self_: &Tensor, dim: i64, out: &Tensor) -> Result<()> {
@@ -100,8 +94,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -109,7 +102,7 @@ mod gradient {
                 let dim = self.dim;
                 gradients.set(0, grad.glu_backward(self_, dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

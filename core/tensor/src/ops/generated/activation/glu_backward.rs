@@ -15,7 +15,7 @@ use rushlight_base::Result;
 pub fn glu_backward(grad_output: &Tensor, self_: &Tensor, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(grad_output.keys() | self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&GLU_BACKWARD, keys, vec![grad_output.into(), self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&GLU_BACKWARD, keys, &[&grad_output, &self_, &dim]);
     }
     composite::glu_backward(grad_output, self_, dim)
 }

@@ -2,8 +2,8 @@
 //! `hardshrink`: Sets elements near zero to zero.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn hardshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
         return forward::hardshrink(self_, lambd);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSHRINK, keys, vec![self_.into(), lambd.into()])?.extract();
+        return dispatch::boxed(&HARDSHRINK, keys, &[&self_, &lambd]);
     }
     gradient::hardshrink(self_, lambd)
 }
@@ -32,7 +32,7 @@ pub fn hardshrink_out(self_: &Tensor, lambd: Scalar, out: &Tensor) -> Result<()>
         return forward::hardshrink_out(self_, lambd, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSHRINK_OUT, keys, vec![self_.into(), lambd.into(), out.into()]).map(drop);
+        return dispatch::boxed(&HARDSHRINK_OUT, keys, &[&self_, &lambd, &out]);
     }
     gradient::hardshrink_out(self_, lambd, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn hardshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        dispatch::named("hardshrink", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("hardshrink", &result, [self_])? {
-                activation::hardshrink(&result, self_, lambd)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hardshrink",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardshrink(result, self_, lambd),
+        )
     }
 
     pub fn hardshrink_out(self_: &Tensor, lambd: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("hardshrink.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("hardshrink.out", &place, [self_])? {
-                activation::hardshrink(&place, self_, lambd)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "hardshrink.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardshrink(result, self_, lambd),
+        )
     }
 }
 
@@ -70,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn hardshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let mut result = forward::hardshrink(self_, lambd)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = HardshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::hardshrink(self_, lambd)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(HardshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd })
+        })
     }
 
     pub fn hardshrink_out(self_: &Tensor, lambd: Scalar, out: &Tensor) -> Result<()> {
@@ -99,8 +93,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -108,7 +101,7 @@ mod gradient {
                 let lambd = self.lambd;
                 gradients.set(0, grad.hardshrink_backward(self_, lambd))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `hardshrink_backward`: Passes a gradient on through `hardshrink`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -19,8 +19,7 @@ pub fn hardshrink_backward(grad_out: &Tensor, self_: &Tensor, lambd: Scalar) -> 
         return forward::hardshrink_backward(grad_out, self_, lambd);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSHRINK_BACKWARD, keys, vec![grad_out.into(), self_.into(), lambd.into()])?
-            .extract();
+        return dispatch::boxed(&HARDSHRINK_BACKWARD, keys, &[&grad_out, &self_, &lambd]);
     }
     gradient::hardshrink_backward(grad_out, self_, lambd)
 }
@@ -37,12 +36,7 @@ pub fn hardshrink_backward_grad_input(
         return forward::hardshrink_backward_grad_input(grad_out, self_, lambd, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HARDSHRINK_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_out.into(), self_.into(), lambd.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&HARDSHRINK_BACKWARD_GRAD_INPUT, keys, &[&grad_out, &self_, &lambd, &grad_input]);
     }
     gradient::hardshrink_backward_grad_input(grad_out, self_, lambd, grad_input)
 }
@@ -52,15 +46,12 @@ mod forward {
     use super::*;
 
     pub fn hardshrink_backward(grad_out: &Tensor, self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        dispatch::named("hardshrink_backward", || {
-            let grad_out = &*grad_out.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_out, self_)?.make()?;
-            if dispatch::on_cpu("hardshrink_backward", &result, [grad_out, self_])? {
-                activation::shrink_backward(&result, grad_out, self_, lambd)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hardshrink_backward",
+            [grad_out, self_],
+            |&[grad_out, self_]| rules::arithmetic(grad_out, self_),
+            |result, &[grad_out, self_]| activation::shrink_backward(result, grad_out, self_, lambd),
+        )
     }
 
     pub fn hardshrink_backward_grad_input(
@@ -69,16 +60,14 @@ mod forward {
         lambd: Scalar,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("hardshrink_backward.grad_input", || {
-            let grad_out = &*grad_out.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic(grad_out, self_)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_out, self_])?;
-            if dispatch::on_cpu("hardshrink_backward.grad_input", &place, [grad_out, self_])? {
-                activation::shrink_backward(&place, grad_out, self_, lambd)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "hardshrink_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_out, self_],
+            grad_input,
+            |&[grad_out, self_]| rules::arithmetic(grad_out, self_),
+            |result, &[grad_out, self_]| activation::shrink_backward(result, grad_out, self_, lambd),
+        )
     }
 }
 
@@ -87,13 +76,10 @@ mod gradient {
     use super::*;
 
     pub fn hardshrink_backward(grad_out: &Tensor, self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let mut result = forward::hardshrink_backward(grad_out, self_, lambd)?;
-        if autograd::should_record([grad_out, self_]) {
-            let edges = Edges::new().with(grad_out).with(self_);
-            let node = HardshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::hardshrink_backward(grad_out, self_, lambd)?;
+        autograd::recorded(result, &[grad_out, self_], |edges, _| {
+            Ok(HardshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd })
+        })
     }
 
     pub fn hardshrink_backward_grad_input(
@@ -121,8 +107,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -135,7 +120,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

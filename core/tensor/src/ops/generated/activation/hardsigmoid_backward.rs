@@ -2,8 +2,8 @@
 //! `hardsigmoid_backward`: Passes a gradient on through `hardsigmoid`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -19,7 +19,7 @@ pub fn hardsigmoid_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tens
         return forward::hardsigmoid_backward(grad_output, self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSIGMOID_BACKWARD, keys, vec![grad_output.into(), self_.into()])?.extract();
+        return dispatch::boxed(&HARDSIGMOID_BACKWARD, keys, &[&grad_output, &self_]);
     }
     gradient::hardsigmoid_backward(grad_output, self_)
 }
@@ -31,12 +31,7 @@ pub fn hardsigmoid_backward_grad_input(grad_output: &Tensor, self_: &Tensor, gra
         return forward::hardsigmoid_backward_grad_input(grad_output, self_, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HARDSIGMOID_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_output.into(), self_.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&HARDSIGMOID_BACKWARD_GRAD_INPUT, keys, &[&grad_output, &self_, &grad_input]);
     }
     gradient::hardsigmoid_backward_grad_input(grad_output, self_, grad_input)
 }
@@ -46,28 +41,23 @@ mod forward {
     use super::*;
 
     pub fn hardsigmoid_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("hardsigmoid_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("hardsigmoid_backward", &result, [grad_output, self_])? {
-                activation::hardsigmoid_backward(&result, grad_output, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hardsigmoid_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardsigmoid_backward(result, grad_output, self_),
+        )
     }
 
     pub fn hardsigmoid_backward_grad_input(grad_output: &Tensor, self_: &Tensor, grad_input: &Tensor) -> Result<()> {
-        dispatch::named("hardsigmoid_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic(grad_output, self_)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("hardsigmoid_backward.grad_input", &place, [grad_output, self_])? {
-                activation::hardsigmoid_backward(&place, grad_output, self_)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "hardsigmoid_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardsigmoid_backward(result, grad_output, self_),
+        )
     }
 }
 
@@ -76,13 +66,10 @@ mod gradient {
     use super::*;
 
     pub fn hardsigmoid_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::hardsigmoid_backward(grad_output, self_)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = HardsigmoidBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::hardsigmoid_backward(grad_output, self_)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(HardsigmoidBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn hardsigmoid_backward_grad_input(grad_output: &Tensor, self_: &Tensor, grad_input: &Tensor) -> Result<()> {
@@ -104,8 +91,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -117,7 +103,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `hardswish`: Weighs each element by an approximation of the logistic function of it.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn hardswish(self_: &Tensor) -> Result<Tensor> {
         return forward::hardswish(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSWISH, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&HARDSWISH, keys, &[&self_]);
     }
     gradient::hardswish(self_)
 }
@@ -32,7 +32,7 @@ pub fn hardswish_(self_: &Tensor) -> Result<()> {
         return forward::hardswish_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSWISH_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&HARDSWISH_, keys, &[&self_]);
     }
     gradient::hardswish_(self_)
 }
@@ -44,7 +44,7 @@ pub fn hardswish_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::hardswish_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDSWISH_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&HARDSWISH_OUT, keys, &[&self_, &out]);
     }
     gradient::hardswish_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn hardswish(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("hardswish", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("hardswish", &result, [self_])? {
-                activation::hardswish(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hardswish",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardswish(result, self_),
+        )
     }
 
     pub fn hardswish_(self_: &Tensor) -> Result<()> {
-        dispatch::named("hardswish_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("hardswish_", &place, [self_])? {
-                activation::hardswish(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "hardswish_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardswish(result, self_),
+        )
     }
 
     pub fn hardswish_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("hardswish.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("hardswish.out", &place, [self_])? {
-                activation::hardswish(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "hardswish.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardswish(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn hardswish(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::hardswish(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = HardswishBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::hardswish(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(HardswishBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn hardswish_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("hardswish_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("hardswish_", self_, &[self_])? else {
             return forward::hardswish_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::hardswish_(self_)?;
         let node = HardswishBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad.hardswish_backward(self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `hardtanh`: Limits each element to a range.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn hardtanh(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tens
         return forward::hardtanh(self_, min_val, max_val);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDTANH, keys, vec![self_.into(), min_val.into(), max_val.into()])?.extract();
+        return dispatch::boxed(&HARDTANH, keys, &[&self_, &min_val, &max_val]);
     }
     gradient::hardtanh(self_, min_val, max_val)
 }
@@ -33,7 +33,7 @@ pub fn hardtanh_(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<()>
         return forward::hardtanh_(self_, min_val, max_val);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDTANH_, keys, vec![self_.into(), min_val.into(), max_val.into()]).map(drop);
+        return dispatch::boxed(&HARDTANH_, keys, &[&self_, &min_val, &max_val]);
     }
     gradient::hardtanh_(self_, min_val, max_val)
 }
@@ -45,8 +45,7 @@ pub fn hardtanh_out(self_: &Tensor, min_val: Scalar, max_val: Scalar, out: &Tens
         return forward::hardtanh_out(self_, min_val, max_val, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HARDTANH_OUT, keys, vec![self_.into(), min_val.into(), max_val.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&HARDTANH_OUT, keys, &[&self_, &min_val, &max_val, &out]);
     }
     gradient::hardtanh_out(self_, min_val, max_val, out)
 }
@@ -56,39 +55,33 @@ mod forward {
     use super::*;
 
     pub fn hardtanh(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor> {
-        dispatch::named("hardtanh", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::hardtanh(self_, min_val, max_val)?.make()?;
-            if dispatch::on_cpu("hardtanh", &result, [self_])? {
-                activation::hardtanh(&result, self_, min_val, max_val)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hardtanh",
+            [self_],
+            |&[self_]| rules::hardtanh(self_, min_val, max_val),
+            |result, &[self_]| activation::hardtanh(result, self_, min_val, max_val),
+        )
     }
 
     pub fn hardtanh_(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<()> {
-        dispatch::named("hardtanh_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::hardtanh(self_, min_val, max_val)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("hardtanh_", &place, [self_])? {
-                activation::hardtanh(&place, self_, min_val, max_val)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "hardtanh_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::hardtanh(self_, min_val, max_val),
+            |result, &[self_]| activation::hardtanh(result, self_, min_val, max_val),
+        )
     }
 
     pub fn hardtanh_out(self_: &Tensor, min_val: Scalar, max_val: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("hardtanh.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::hardtanh(self_, min_val, max_val)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("hardtanh.out", &place, [self_])? {
-                activation::hardtanh(&place, self_, min_val, max_val)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "hardtanh.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::hardtanh(self_, min_val, max_val),
+            |result, &[self_]| activation::hardtanh(result, self_, min_val, max_val),
+        )
     }
 }
 
@@ -97,22 +90,16 @@ mod gradient {
     use super::*;
 
     pub fn hardtanh(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor> {
-        let mut result = forward::hardtanh(self_, min_val, max_val)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = HardtanhBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, min_val, max_val };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::hardtanh(self_, min_val, max_val)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(HardtanhBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, min_val, max_val })
+        })
     }
 
     pub fn hardtanh_(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("hardtanh_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("hardtanh_", self_, &[self_])? else {
             return forward::hardtanh_(self_, min_val, max_val);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::hardtanh_(self_, min_val, max_val)?;
         let node = HardtanhBackward0 { self_: saved_self, min_val, max_val };
@@ -140,8 +127,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -150,7 +136,7 @@ mod gradient {
                 let max_val = self.max_val;
                 gradients.set(0, grad.hardtanh_backward(self_, min_val, max_val))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

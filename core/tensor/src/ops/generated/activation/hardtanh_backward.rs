@@ -2,8 +2,8 @@
 //! `hardtanh_backward`: Passes a gradient on through `hardtanh`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -19,12 +19,7 @@ pub fn hardtanh_backward(grad_output: &Tensor, self_: &Tensor, min_val: Scalar, 
         return forward::hardtanh_backward(grad_output, self_, min_val, max_val);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HARDTANH_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), min_val.into(), max_val.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&HARDTANH_BACKWARD, keys, &[&grad_output, &self_, &min_val, &max_val]);
     }
     gradient::hardtanh_backward(grad_output, self_, min_val, max_val)
 }
@@ -45,9 +40,8 @@ pub fn hardtanh_backward_grad_input(
         return dispatch::boxed(
             &HARDTANH_BACKWARD_GRAD_INPUT,
             keys,
-            vec![grad_output.into(), self_.into(), min_val.into(), max_val.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &min_val, &max_val, &grad_input],
+        );
     }
     gradient::hardtanh_backward_grad_input(grad_output, self_, min_val, max_val, grad_input)
 }
@@ -57,15 +51,12 @@ mod forward {
     use super::*;
 
     pub fn hardtanh_backward(grad_output: &Tensor, self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor> {
-        dispatch::named("hardtanh_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("hardtanh_backward", &result, [grad_output, self_])? {
-                activation::hardtanh_backward(&result, grad_output, self_, min_val, max_val)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hardtanh_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardtanh_backward(result, grad_output, self_, min_val, max_val),
+        )
     }
 
     pub fn hardtanh_backward_grad_input(
@@ -75,16 +66,14 @@ mod forward {
         max_val: Scalar,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("hardtanh_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic(grad_output, self_)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("hardtanh_backward.grad_input", &place, [grad_output, self_])? {
-                activation::hardtanh_backward(&place, grad_output, self_, min_val, max_val)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "hardtanh_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardtanh_backward(result, grad_output, self_, min_val, max_val),
+        )
     }
 }
 
@@ -93,13 +82,10 @@ mod gradient {
     use super::*;
 
     pub fn hardtanh_backward(grad_output: &Tensor, self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor> {
-        let mut result = forward::hardtanh_backward(grad_output, self_, min_val, max_val)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = HardtanhBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, min_val, max_val };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::hardtanh_backward(grad_output, self_, min_val, max_val)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(HardtanhBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, min_val, max_val })
+        })
     }
 
     pub fn hardtanh_backward_grad_input(
@@ -129,8 +115,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -144,7 +129,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `leaky_relu`: Scales elements below zero down.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn leaky_relu(self_: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
         return forward::leaky_relu(self_, negative_slope);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LEAKY_RELU, keys, vec![self_.into(), negative_slope.into()])?.extract();
+        return dispatch::boxed(&LEAKY_RELU, keys, &[&self_, &negative_slope]);
     }
     gradient::leaky_relu(self_, negative_slope)
 }
@@ -32,7 +32,7 @@ pub fn leaky_relu_(self_: &Tensor, negative_slope: Scalar) -> Result<()> {
         return forward::leaky_relu_(self_, negative_slope);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LEAKY_RELU_, keys, vec![self_.into(), negative_slope.into()]).map(drop);
+        return dispatch::boxed(&LEAKY_RELU_, keys, &[&self_, &negative_slope]);
     }
     gradient::leaky_relu_(self_, negative_slope)
 }
@@ -44,7 +44,7 @@ pub fn leaky_relu_out(self_: &Tensor, negative_slope: Scalar, out: &Tensor) -> R
         return forward::leaky_relu_out(self_, negative_slope, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LEAKY_RELU_OUT, keys, vec![self_.into(), negative_slope.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LEAKY_RELU_OUT, keys, &[&self_, &negative_slope, &out]);
     }
     gradient::leaky_relu_out(self_, negative_slope, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn leaky_relu(self_: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
-        dispatch::named("leaky_relu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("leaky_relu", &result, [self_])? {
-                activation::leaky_relu(&result, self_, negative_slope)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "leaky_relu",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::leaky_relu(result, self_, negative_slope),
+        )
     }
 
     pub fn leaky_relu_(self_: &Tensor, negative_slope: Scalar) -> Result<()> {
-        dispatch::named("leaky_relu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("leaky_relu_", &place, [self_])? {
-                activation::leaky_relu(&place, self_, negative_slope)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "leaky_relu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::leaky_relu(result, self_, negative_slope),
+        )
     }
 
     pub fn leaky_relu_out(self_: &Tensor, negative_slope: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("leaky_relu.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("leaky_relu.out", &place, [self_])? {
-                activation::leaky_relu(&place, self_, negative_slope)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "leaky_relu.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::leaky_relu(result, self_, negative_slope),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn leaky_relu(self_: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
-        let mut result = forward::leaky_relu(self_, negative_slope)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LeakyReluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, negative_slope };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::leaky_relu(self_, negative_slope)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(LeakyReluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, negative_slope })
+        })
     }
 
     pub fn leaky_relu_(self_: &Tensor, negative_slope: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("leaky_relu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("leaky_relu_", self_, &[self_])? else {
             return forward::leaky_relu_(self_, negative_slope);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::leaky_relu_(self_, negative_slope)?;
         let node = LeakyReluBackward0 { self_: saved_self, negative_slope };
@@ -137,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -146,7 +133,7 @@ mod gradient {
                 let negative_slope = self.negative_slope;
                 gradients.set(0, grad.leaky_relu_backward(self_, negative_slope, false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `leaky_relu_backward`: Passes a gradient on through `leaky_relu`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -24,12 +24,7 @@ pub fn leaky_relu_backward(
         return forward::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &LEAKY_RELU_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), negative_slope.into(), self_is_result.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&LEAKY_RELU_BACKWARD, keys, &[&grad_output, &self_, &negative_slope, &self_is_result]);
     }
     gradient::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)
 }
@@ -50,9 +45,8 @@ pub fn leaky_relu_backward_grad_input(
         return dispatch::boxed(
             &LEAKY_RELU_BACKWARD_GRAD_INPUT,
             keys,
-            vec![grad_output.into(), self_.into(), negative_slope.into(), self_is_result.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &negative_slope, &self_is_result, &grad_input],
+        );
     }
     gradient::leaky_relu_backward_grad_input(grad_output, self_, negative_slope, self_is_result, grad_input)
 }
@@ -67,15 +61,14 @@ mod forward {
         negative_slope: Scalar,
         self_is_result: bool,
     ) -> Result<Tensor> {
-        dispatch::named("leaky_relu_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)?.make()?;
-            if dispatch::on_cpu("leaky_relu_backward", &result, [grad_output, self_])? {
-                activation::leaky_relu_backward(&result, grad_output, self_, negative_slope, self_is_result)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "leaky_relu_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result),
+            |result, &[grad_output, self_]| {
+                activation::leaky_relu_backward(result, grad_output, self_, negative_slope, self_is_result)
+            },
+        )
     }
 
     pub fn leaky_relu_backward_grad_input(
@@ -85,16 +78,16 @@ mod forward {
         self_is_result: bool,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("leaky_relu_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("leaky_relu_backward.grad_input", &place, [grad_output, self_])? {
-                activation::leaky_relu_backward(&place, grad_output, self_, negative_slope, self_is_result)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "leaky_relu_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result),
+            |result, &[grad_output, self_]| {
+                activation::leaky_relu_backward(result, grad_output, self_, negative_slope, self_is_result)
+            },
+        )
     }
 }
 
@@ -108,17 +101,14 @@ mod gradient {
         negative_slope: Scalar,
         self_is_result: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = LeakyReluBackwardBackward0 {
+        let result = forward::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(LeakyReluBackwardBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 negative_slope,
                 self_is_result,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn leaky_relu_backward_grad_input(
@@ -148,8 +138,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -163,7 +152,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `log_sigmoid`: Takes the logarithm of the logistic function of each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn log_sigmoid(self_: &Tensor) -> Result<Tensor> {
         return forward::log_sigmoid(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOG_SIGMOID, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&LOG_SIGMOID, keys, &[&self_]);
     }
     gradient::log_sigmoid(self_)
 }
@@ -32,7 +32,7 @@ pub fn log_sigmoid_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::log_sigmoid_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOG_SIGMOID_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LOG_SIGMOID_OUT, keys, &[&self_, &out]);
     }
     gradient::log_sigmoid_out(self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn log_sigmoid(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("log_sigmoid", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("log_sigmoid", &result, [self_])? {
-                activation::log_sigmoid(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "log_sigmoid",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::log_sigmoid(result, self_),
+        )
     }
 
     pub fn log_sigmoid_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("log_sigmoid.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("log_sigmoid.out", &place, [self_])? {
-                activation::log_sigmoid(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "log_sigmoid.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::log_sigmoid(result, self_),
+        )
     }
 }
 
@@ -70,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn log_sigmoid(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::log_sigmoid(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LogSigmoidBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::log_sigmoid(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(LogSigmoidBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn log_sigmoid_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -98,15 +92,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * (-self_).sigmoid())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `logit`: Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn logit(self_: &Tensor, eps: Option<f64>) -> Result<Tensor> {
         return forward::logit(self_, eps);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGIT, keys, vec![self_.into(), eps.into()])?.extract();
+        return dispatch::boxed(&LOGIT, keys, &[&self_, &eps]);
     }
     gradient::logit(self_, eps)
 }
@@ -32,7 +32,7 @@ pub fn logit_(self_: &Tensor, eps: Option<f64>) -> Result<()> {
         return forward::logit_(self_, eps);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGIT_, keys, vec![self_.into(), eps.into()]).map(drop);
+        return dispatch::boxed(&LOGIT_, keys, &[&self_, &eps]);
     }
     gradient::logit_(self_, eps)
 }
@@ -44,7 +44,7 @@ pub fn logit_out(self_: &Tensor, eps: Option<f64>, out: &Tensor) -> Result<()> {
         return forward::logit_out(self_, eps, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGIT_OUT, keys, vec![self_.into(), eps.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LOGIT_OUT, keys, &[&self_, &eps, &out]);
     }
     gradient::logit_out(self_, eps, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn logit(self_: &Tensor, eps: Option<f64>) -> Result<Tensor> {
-        dispatch::named("logit", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("logit", &result, [self_])? {
-                activation::logit(&result, self_, eps)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "logit",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| activation::logit(result, self_, eps),
+        )
     }
 
     pub fn logit_(self_: &Tensor, eps: Option<f64>) -> Result<()> {
-        dispatch::named("logit_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("logit_", &place, [self_])? {
-                activation::logit(&place, self_, eps)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "logit_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| activation::logit(result, self_, eps),
+        )
     }
 
     pub fn logit_out(self_: &Tensor, eps: Option<f64>, out: &Tensor) -> Result<()> {
-        dispatch::named("logit.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("logit.out", &place, [self_])? {
-                activation::logit(&place, self_, eps)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "logit.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| activation::logit(result, self_, eps),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn logit(self_: &Tensor, eps: Option<f64>) -> Result<Tensor> {
-        let mut result = forward::logit(self_, eps)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LogitBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, eps };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::logit(self_, eps)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(LogitBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, eps })
+        })
     }
 
     pub fn logit_(self_: &Tensor, eps: Option<f64>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("logit_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("logit_", self_, &[self_])? else {
             return forward::logit_(self_, eps);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::logit_(self_, eps)?;
         let node = LogitBackward0 { self_: saved_self, eps };
@@ -137,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -146,7 +133,7 @@ mod gradient {
                 let eps = self.eps;
                 gradients.set(0, formulas::logit(grad, self_, eps))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `mish`: Weighs each element by tanh(softplus) of it.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn mish(self_: &Tensor) -> Result<Tensor> {
         return forward::mish(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MISH, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MISH, keys, &[&self_]);
     }
     gradient::mish(self_)
 }
@@ -32,7 +32,7 @@ pub fn mish_(self_: &Tensor) -> Result<()> {
         return forward::mish_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MISH_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&MISH_, keys, &[&self_]);
     }
     gradient::mish_(self_)
 }
@@ -44,7 +44,7 @@ pub fn mish_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::mish_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MISH_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MISH_OUT, keys, &[&self_, &out]);
     }
     gradient::mish_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn mish(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("mish", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("mish", &result, [self_])? {
-                activation::mish(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mish",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::mish(result, self_),
+        )
     }
 
     pub fn mish_(self_: &Tensor) -> Result<()> {
-        dispatch::named("mish_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("mish_", &place, [self_])? {
-                activation::mish(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "mish_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::mish(result, self_),
+        )
     }
 
     pub fn mish_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("mish.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("mish.out", &place, [self_])? {
-                activation::mish(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mish.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::mish(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn mish(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::mish(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MishBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::mish(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(MishBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn mish_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("mish_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("mish_", self_, &[self_])? else {
             return forward::mish_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::mish_(self_)?;
         let node = MishBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad.mish_backward(self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `mish_backward`: Passes a gradient on through `mish`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -19,7 +19,7 @@ pub fn mish_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
         return forward::mish_backward(grad_output, self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MISH_BACKWARD, keys, vec![grad_output.into(), self_.into()])?.extract();
+        return dispatch::boxed(&MISH_BACKWARD, keys, &[&grad_output, &self_]);
     }
     gradient::mish_backward(grad_output, self_)
 }
@@ -29,15 +29,12 @@ mod forward {
     use super::*;
 
     pub fn mish_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("mish_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("mish_backward", &result, [grad_output, self_])? {
-                activation::mish_backward(&result, grad_output, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mish_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::mish_backward(result, grad_output, self_),
+        )
     }
 }
 
@@ -46,16 +43,13 @@ mod gradient {
     use super::*;
 
     pub fn mish_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::mish_backward(grad_output, self_)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = MishBackwardBackward0 {
+        let result = forward::mish_backward(grad_output, self_)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(MishBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `mish_backward`.
@@ -73,8 +67,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -88,7 +81,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, formulas::mish_twice(grad, grad_output, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

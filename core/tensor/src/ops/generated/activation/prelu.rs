@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn prelu(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | weight.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&PRELU, keys, vec![self_.into(), weight.into()])?.extract();
+        return dispatch::boxed(&PRELU, keys, &[&self_, &weight]);
     }
     composite::prelu(self_, weight)
 }

@@ -2,8 +2,8 @@
 //! `prelu_kernel`: Scales elements below zero by factors that broadcast.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -18,7 +18,7 @@ pub fn _prelu_kernel(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
         return forward::_prelu_kernel(self_, weight);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_PRELU_KERNEL, keys, vec![self_.into(), weight.into()])?.extract();
+        return dispatch::boxed(&_PRELU_KERNEL, keys, &[&self_, &weight]);
     }
     gradient::_prelu_kernel(self_, weight)
 }
@@ -28,15 +28,12 @@ mod forward {
     use super::*;
 
     pub fn _prelu_kernel(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
-        dispatch::named("_prelu_kernel", || {
-            let self_ = &*self_.dense()?;
-            let weight = &*weight.dense()?;
-            let result = rules::prelu(self_, weight)?.make()?;
-            if dispatch::on_cpu("_prelu_kernel", &result, [self_, weight])? {
-                activation::prelu(&result, self_, weight)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_prelu_kernel",
+            [self_, weight],
+            |&[self_, weight]| rules::prelu(self_, weight),
+            |result, &[self_, weight]| activation::prelu(result, self_, weight),
+        )
     }
 }
 
@@ -45,16 +42,13 @@ mod gradient {
     use super::*;
 
     pub fn _prelu_kernel(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
-        let mut result = forward::_prelu_kernel(self_, weight)?;
-        if autograd::should_record([self_, weight]) {
-            let edges = Edges::new().with(self_).with(weight);
-            let node = PreluKernelBackward0 {
+        let result = forward::_prelu_kernel(self_, weight)?;
+        autograd::recorded(result, &[self_, weight], |edges, _| {
+            Ok(PreluKernelBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 weight: Saved::input_if(edges.needs(0), weight)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_prelu_kernel`.
@@ -72,8 +66,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -87,7 +80,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, self_.gt_scalar(0).where_scalarself(0, grad * self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

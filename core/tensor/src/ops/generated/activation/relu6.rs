@@ -2,8 +2,8 @@
 //! `relu6`: Limits each element to the range from 0 to 6.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn relu6(self_: &Tensor) -> Result<Tensor> {
         return forward::relu6(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RELU6, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&RELU6, keys, &[&self_]);
     }
     gradient::relu6(self_)
 }
@@ -32,7 +32,7 @@ pub fn relu6_(self_: &Tensor) -> Result<()> {
         return forward::relu6_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RELU6_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&RELU6_, keys, &[&self_]);
     }
     gradient::relu6_(self_)
 }
@@ -42,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn relu6(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("relu6", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::relu6(self_)?.make()?;
-            if dispatch::on_cpu("relu6", &result, [self_])? {
-                activation::relu6(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "relu6",
+            [self_],
+            |&[self_]| rules::relu6(self_),
+            |result, &[self_]| activation::relu6(result, self_),
+        )
     }
 
     pub fn relu6_(self_: &Tensor) -> Result<()> {
-        dispatch::named("relu6_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::relu6(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("relu6_", &place, [self_])? {
-                activation::relu6(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "relu6_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::relu6(self_),
+            |result, &[self_]| activation::relu6(result, self_),
+        )
     }
 }
 
@@ -71,22 +66,16 @@ mod gradient {
     use super::*;
 
     pub fn relu6(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::relu6(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Relu6Backward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::relu6(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(Relu6Backward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn relu6_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("relu6_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("relu6_", self_, &[self_])? else {
             return forward::relu6_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::relu6_(self_)?;
         let node = Relu6Backward0 { self_: saved_self };
@@ -107,15 +96,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad.hardtanh_backward(self_, 0, 6))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -24,12 +24,7 @@ pub fn rrelu(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &RRELU,
-            keys,
-            vec![self_.into(), lower.into(), upper.into(), training.into(), generator.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&RRELU, keys, &[&self_, &lower, &upper, &training, &generator]);
     }
     composite::rrelu(self_, lower, upper, training, generator)
 }
@@ -45,8 +40,7 @@ pub fn _rrelu(self_: &Tensor, lower: Scalar, upper: Scalar, generator: Option<&G
         return forward::_rrelu(self_, lower, upper, generator);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_RRELU, keys, vec![self_.into(), lower.into(), upper.into(), generator.into()])?
-            .extract();
+        return dispatch::boxed(&_RRELU, keys, &[&self_, &lower, &upper, &generator]);
     }
     gradient::_rrelu(self_, lower, upper, generator)
 }
@@ -107,15 +101,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result1 = &call.unpack(&self.result1)?;
                 gradients.set(0, grad * result1)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

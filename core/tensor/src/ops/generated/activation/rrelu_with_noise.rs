@@ -21,12 +21,7 @@ pub fn rrelu_with_noise(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | noise.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &RRELU_WITH_NOISE,
-            keys,
-            vec![self_.into(), noise.into(), lower.into(), upper.into(), training.into(), generator.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&RRELU_WITH_NOISE, keys, &[&self_, &noise, &lower, &upper, &training, &generator]);
     }
     composite::rrelu_with_noise(self_, noise, lower, upper, training, generator)
 }

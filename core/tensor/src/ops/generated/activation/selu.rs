@@ -2,8 +2,8 @@
 //! `selu`: Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn selu(self_: &Tensor) -> Result<Tensor> {
         return forward::selu(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SELU, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SELU, keys, &[&self_]);
     }
     gradient::selu(self_)
 }
@@ -32,7 +32,7 @@ pub fn selu_(self_: &Tensor) -> Result<()> {
         return forward::selu_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SELU_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SELU_, keys, &[&self_]);
     }
     gradient::selu_(self_)
 }
@@ -42,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn selu(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("selu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("selu", &result, [self_])? {
-                activation::selu(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "selu",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::selu(result, self_),
+        )
     }
 
     pub fn selu_(self_: &Tensor) -> Result<()> {
-        dispatch::named("selu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("selu_", &place, [self_])? {
-                activation::selu(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "selu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::selu(result, self_),
+        )
     }
 }
 
@@ -71,22 +66,16 @@ mod gradient {
     use super::*;
 
     pub fn selu(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::selu(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::selu(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn selu_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("selu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("selu_", self_, &[self_])? else {
             return forward::selu_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::selu_(self_)?;
         let node = SeluBackward0 { self_: saved_self };
@@ -107,15 +96,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad.elu_backward(formulas::SELU_ALPHA, formulas::SELU_SCALE, 1, false, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `silu`: Weighs each element by the logistic function of it.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn silu(self_: &Tensor) -> Result<Tensor> {
         return forward::silu(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SILU, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SILU, keys, &[&self_]);
     }
     gradient::silu(self_)
 }
@@ -32,7 +32,7 @@ pub fn silu_(self_: &Tensor) -> Result<()> {
         return forward::silu_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SILU_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SILU_, keys, &[&self_]);
     }
     gradient::silu_(self_)
 }
@@ -44,7 +44,7 @@ pub fn silu_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::silu_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SILU_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SILU_OUT, keys, &[&self_, &out]);
     }
     gradient::silu_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn silu(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("silu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("silu", &result, [self_])? {
-                activation::silu(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "silu",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::silu(result, self_),
+        )
     }
 
     pub fn silu_(self_: &Tensor) -> Result<()> {
-        dispatch::named("silu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("silu_", &place, [self_])? {
-                activation::silu(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "silu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::silu(result, self_),
+        )
     }
 
     pub fn silu_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("silu.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("silu.out", &place, [self_])? {
-                activation::silu(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "silu.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::silu(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn silu(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::silu(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SiluBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::silu(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SiluBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn silu_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("silu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("silu_", self_, &[self_])? else {
             return forward::silu_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::silu_(self_)?;
         let node = SiluBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad.silu_backward(self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

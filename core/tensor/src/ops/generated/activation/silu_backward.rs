@@ -2,8 +2,8 @@
 //! `silu_backward`: Passes a gradient on through `silu`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::Result;
 
@@ -19,7 +19,7 @@ pub fn silu_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
         return forward::silu_backward(grad_output, self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SILU_BACKWARD, keys, vec![grad_output.into(), self_.into()])?.extract();
+        return dispatch::boxed(&SILU_BACKWARD, keys, &[&grad_output, &self_]);
     }
     gradient::silu_backward(grad_output, self_)
 }
@@ -31,12 +31,7 @@ pub fn silu_backward_grad_input(grad_output: &Tensor, self_: &Tensor, grad_input
         return forward::silu_backward_grad_input(grad_output, self_, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SILU_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_output.into(), self_.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SILU_BACKWARD_GRAD_INPUT, keys, &[&grad_output, &self_, &grad_input]);
     }
     gradient::silu_backward_grad_input(grad_output, self_, grad_input)
 }
@@ -46,28 +41,23 @@ mod forward {
     use super::*;
 
     pub fn silu_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("silu_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("silu_backward", &result, [grad_output, self_])? {
-                activation::silu_backward(&result, grad_output, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "silu_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::silu_backward(result, grad_output, self_),
+        )
     }
 
     pub fn silu_backward_grad_input(grad_output: &Tensor, self_: &Tensor, grad_input: &Tensor) -> Result<()> {
-        dispatch::named("silu_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic(grad_output, self_)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("silu_backward.grad_input", &place, [grad_output, self_])? {
-                activation::silu_backward(&place, grad_output, self_)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "silu_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::silu_backward(result, grad_output, self_),
+        )
     }
 }
 
@@ -76,16 +66,13 @@ mod gradient {
     use super::*;
 
     pub fn silu_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::silu_backward(grad_output, self_)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = SiluBackwardBackward0 {
+        let result = forward::silu_backward(grad_output, self_)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(SiluBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn silu_backward_grad_input(grad_output: &Tensor, self_: &Tensor, grad_input: &Tensor) -> Result<()> {
@@ -108,8 +95,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -123,7 +109,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, formulas::silu_twice(grad, grad_output, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `softplus`: Approximates the positive part of each element smoothly.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn softplus(self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tenso
         return forward::softplus(self_, beta, threshold);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTPLUS, keys, vec![self_.into(), beta.into(), threshold.into()])?.extract();
+        return dispatch::boxed(&SOFTPLUS, keys, &[&self_, &beta, &threshold]);
     }
     gradient::softplus(self_, beta, threshold)
 }
@@ -32,8 +32,7 @@ pub fn softplus_out(self_: &Tensor, beta: Scalar, threshold: Scalar, out: &Tenso
         return forward::softplus_out(self_, beta, threshold, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTPLUS_OUT, keys, vec![self_.into(), beta.into(), threshold.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SOFTPLUS_OUT, keys, &[&self_, &beta, &threshold, &out]);
     }
     gradient::softplus_out(self_, beta, threshold, out)
 }
@@ -43,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn softplus(self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor> {
-        dispatch::named("softplus", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("softplus", &result, [self_])? {
-                activation::softplus(&result, self_, beta, threshold)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "softplus",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::softplus(result, self_, beta, threshold),
+        )
     }
 
     pub fn softplus_out(self_: &Tensor, beta: Scalar, threshold: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("softplus.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("softplus.out", &place, [self_])? {
-                activation::softplus(&place, self_, beta, threshold)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "softplus.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::softplus(result, self_, beta, threshold),
+        )
     }
 }
 
@@ -71,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn softplus(self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor> {
-        let mut result = forward::softplus(self_, beta, threshold)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SoftplusBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, beta, threshold };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::softplus(self_, beta, threshold)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SoftplusBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, beta, threshold })
+        })
     }
 
     pub fn softplus_out(self_: &Tensor, beta: Scalar, threshold: Scalar, out: &Tensor) -> Result<()> {
@@ -101,8 +94,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -111,7 +103,7 @@ mod gradient {
                 let threshold = self.threshold;
                 gradients.set(0, grad.softplus_backward(self_, beta, threshold))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `softplus_backward`: Passes a gradient on through `softplus`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -19,12 +19,7 @@ pub fn softplus_backward(grad_output: &Tensor, self_: &Tensor, beta: Scalar, thr
         return forward::softplus_backward(grad_output, self_, beta, threshold);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SOFTPLUS_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), beta.into(), threshold.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SOFTPLUS_BACKWARD, keys, &[&grad_output, &self_, &beta, &threshold]);
     }
     gradient::softplus_backward(grad_output, self_, beta, threshold)
 }
@@ -45,9 +40,8 @@ pub fn softplus_backward_grad_input(
         return dispatch::boxed(
             &SOFTPLUS_BACKWARD_GRAD_INPUT,
             keys,
-            vec![grad_output.into(), self_.into(), beta.into(), threshold.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &beta, &threshold, &grad_input],
+        );
     }
     gradient::softplus_backward_grad_input(grad_output, self_, beta, threshold, grad_input)
 }
@@ -57,15 +51,12 @@ mod forward {
     use super::*;
 
     pub fn softplus_backward(grad_output: &Tensor, self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor> {
-        dispatch::named("softplus_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("softplus_backward", &result, [grad_output, self_])? {
-                activation::softplus_backward(&result, grad_output, self_, beta, threshold)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "softplus_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::softplus_backward(result, grad_output, self_, beta, threshold),
+        )
     }
 
     pub fn softplus_backward_grad_input(
@@ -75,16 +66,14 @@ mod forward {
         threshold: Scalar,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("softplus_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic(grad_output, self_)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("softplus_backward.grad_input", &place, [grad_output, self_])? {
-                activation::softplus_backward(&place, grad_output, self_, beta, threshold)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "softplus_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::softplus_backward(result, grad_output, self_, beta, threshold),
+        )
     }
 }
 
@@ -93,18 +82,15 @@ mod gradient {
     use super::*;
 
     pub fn softplus_backward(grad_output: &Tensor, self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor> {
-        let mut result = forward::softplus_backward(grad_output, self_, beta, threshold)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = SoftplusBackwardBackward0 {
+        let result = forward::softplus_backward(grad_output, self_, beta, threshold)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(SoftplusBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 beta,
                 threshold,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn softplus_backward_grad_input(
@@ -135,8 +121,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -154,7 +139,7 @@ mod gradient {
                 let threshold = self.threshold;
                 gradients.set(1, formulas::softplus_twice(grad, grad_output, self_, beta, threshold))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

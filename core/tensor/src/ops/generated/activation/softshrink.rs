@@ -2,8 +2,8 @@
 //! `softshrink`: Moves each element towards zero.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn softshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
         return forward::softshrink(self_, lambd);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTSHRINK, keys, vec![self_.into(), lambd.into()])?.extract();
+        return dispatch::boxed(&SOFTSHRINK, keys, &[&self_, &lambd]);
     }
     gradient::softshrink(self_, lambd)
 }
@@ -32,7 +32,7 @@ pub fn softshrink_out(self_: &Tensor, lambd: Scalar, out: &Tensor) -> Result<()>
         return forward::softshrink_out(self_, lambd, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTSHRINK_OUT, keys, vec![self_.into(), lambd.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SOFTSHRINK_OUT, keys, &[&self_, &lambd, &out]);
     }
     gradient::softshrink_out(self_, lambd, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn softshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        dispatch::named("softshrink", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::softshrink(self_, lambd)?.make()?;
-            if dispatch::on_cpu("softshrink", &result, [self_])? {
-                activation::softshrink(&result, self_, lambd)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "softshrink",
+            [self_],
+            |&[self_]| rules::softshrink(self_, lambd),
+            |result, &[self_]| activation::softshrink(result, self_, lambd),
+        )
     }
 
     pub fn softshrink_out(self_: &Tensor, lambd: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("softshrink.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::softshrink(self_, lambd)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("softshrink.out", &place, [self_])? {
-                activation::softshrink(&place, self_, lambd)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "softshrink.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::softshrink(self_, lambd),
+            |result, &[self_]| activation::softshrink(result, self_, lambd),
+        )
     }
 }
 
@@ -70,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn softshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let mut result = forward::softshrink(self_, lambd)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SoftshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::softshrink(self_, lambd)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SoftshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd })
+        })
     }
 
     pub fn softshrink_out(self_: &Tensor, lambd: Scalar, out: &Tensor) -> Result<()> {
@@ -99,8 +93,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -108,7 +101,7 @@ mod gradient {
                 let lambd = self.lambd;
                 gradients.set(0, grad.softshrink_backward(self_, lambd))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `softshrink_backward`: Passes a gradient on through `softshrink`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -19,8 +19,7 @@ pub fn softshrink_backward(grad_output: &Tensor, self_: &Tensor, lambd: Scalar) 
         return forward::softshrink_backward(grad_output, self_, lambd);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTSHRINK_BACKWARD, keys, vec![grad_output.into(), self_.into(), lambd.into()])?
-            .extract();
+        return dispatch::boxed(&SOFTSHRINK_BACKWARD, keys, &[&grad_output, &self_, &lambd]);
     }
     gradient::softshrink_backward(grad_output, self_, lambd)
 }
@@ -37,12 +36,7 @@ pub fn softshrink_backward_grad_input(
         return forward::softshrink_backward_grad_input(grad_output, self_, lambd, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SOFTSHRINK_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_output.into(), self_.into(), lambd.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SOFTSHRINK_BACKWARD_GRAD_INPUT, keys, &[&grad_output, &self_, &lambd, &grad_input]);
     }
     gradient::softshrink_backward_grad_input(grad_output, self_, lambd, grad_input)
 }
@@ -52,15 +46,12 @@ mod forward {
     use super::*;
 
     pub fn softshrink_backward(grad_output: &Tensor, self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        dispatch::named("softshrink_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("softshrink_backward", &result, [grad_output, self_])? {
-                activation::shrink_backward(&result, grad_output, self_, lambd)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "softshrink_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::shrink_backward(result, grad_output, self_, lambd),
+        )
     }
 
     pub fn softshrink_backward_grad_input(
@@ -69,16 +60,14 @@ mod forward {
         lambd: Scalar,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("softshrink_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic(grad_output, self_)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("softshrink_backward.grad_input", &place, [grad_output, self_])? {
-                activation::shrink_backward(&place, grad_output, self_, lambd)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "softshrink_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::shrink_backward(result, grad_output, self_, lambd),
+        )
     }
 }
 
@@ -87,13 +76,10 @@ mod gradient {
     use super::*;
 
     pub fn softshrink_backward(grad_output: &Tensor, self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let mut result = forward::softshrink_backward(grad_output, self_, lambd)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = SoftshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::softshrink_backward(grad_output, self_, lambd)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(SoftshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd })
+        })
     }
 
     pub fn softshrink_backward_grad_input(
@@ -121,8 +107,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -135,7 +120,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `threshold`: Replaces elements up to a threshold by a value.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{activation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn threshold(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<Ten
         return forward::threshold(self_, threshold, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&THRESHOLD, keys, vec![self_.into(), threshold.into(), value.into()])?.extract();
+        return dispatch::boxed(&THRESHOLD, keys, &[&self_, &threshold, &value]);
     }
     gradient::threshold(self_, threshold, value)
 }
@@ -32,7 +32,7 @@ pub fn threshold_(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<()
         return forward::threshold_(self_, threshold, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&THRESHOLD_, keys, vec![self_.into(), threshold.into(), value.into()]).map(drop);
+        return dispatch::boxed(&THRESHOLD_, keys, &[&self_, &threshold, &value]);
     }
     gradient::threshold_(self_, threshold, value)
 }
@@ -44,8 +44,7 @@ pub fn threshold_out(self_: &Tensor, threshold: Scalar, value: Scalar, out: &Ten
         return forward::threshold_out(self_, threshold, value, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&THRESHOLD_OUT, keys, vec![self_.into(), threshold.into(), value.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&THRESHOLD_OUT, keys, &[&self_, &threshold, &value, &out]);
     }
     gradient::threshold_out(self_, threshold, value, out)
 }
@@ -55,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn threshold(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<Tensor> {
-        dispatch::named("threshold", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("threshold", &result, [self_])? {
-                activation::threshold(&result, self_, threshold, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "threshold",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::threshold(result, self_, threshold, value),
+        )
     }
 
     pub fn threshold_(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
-        dispatch::named("threshold_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("threshold_", &place, [self_])? {
-                activation::threshold(&place, self_, threshold, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "threshold_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::threshold(result, self_, threshold, value),
+        )
     }
 
     pub fn threshold_out(self_: &Tensor, threshold: Scalar, value: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("threshold.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("threshold.out", &place, [self_])? {
-                activation::threshold(&place, self_, threshold, value)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "threshold.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::threshold(result, self_, threshold, value),
+        )
     }
 }
 
@@ -96,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn threshold(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<Tensor> {
-        let mut result = forward::threshold(self_, threshold, value)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ThresholdBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, threshold };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::threshold(self_, threshold, value)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ThresholdBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, threshold })
+        })
     }
 
     pub fn threshold_(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("threshold_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("threshold_", self_, &[self_])? else {
             return forward::threshold_(self_, threshold, value);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::threshold_(self_, threshold, value)?;
         let node = ThresholdBackward0 { self_: saved_self, threshold };
@@ -138,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -147,7 +133,7 @@ mod gradient {
                 let threshold = self.threshold;
                 gradients.set(0, grad.threshold_backward(self_, threshold))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

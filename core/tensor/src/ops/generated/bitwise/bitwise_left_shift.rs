@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -18,7 +18,7 @@ use rushlight_base::{Result, Scalar};
 pub fn bitwise_left_shift_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR, keys, &[&self_, &other]);
     }
     forward::bitwise_left_shift_tensor(self_, other)
 }
@@ -30,7 +30,7 @@ pub fn bitwise_left_shift_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> 
         return forward::bitwise_left_shift_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::bitwise_left_shift_tensor_(self_, other)
 }
@@ -39,8 +39,7 @@ pub fn bitwise_left_shift_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> 
 pub fn bitwise_left_shift_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_OUT, keys, vec![self_.into(), other.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_OUT, keys, &[&self_, &other, &out]);
     }
     forward::bitwise_left_shift_tensor_out(self_, other, out)
 }
@@ -56,7 +55,7 @@ pub fn bitwise_left_shift_tensor_out(self_: &Tensor, other: &Tensor, out: &Tenso
 pub fn bitwise_left_shift_tensor_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_SCALAR, keys, &[&self_, &other]);
     }
     forward::bitwise_left_shift_tensor_scalar(self_, other)
 }
@@ -68,7 +67,7 @@ pub fn bitwise_left_shift_tensor_scalar_(self_: &Tensor, other: Scalar) -> Resul
         return forward::bitwise_left_shift_tensor_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::bitwise_left_shift_tensor_scalar_(self_, other)
 }
@@ -77,12 +76,7 @@ pub fn bitwise_left_shift_tensor_scalar_(self_: &Tensor, other: Scalar) -> Resul
 pub fn bitwise_left_shift_tensor_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BITWISE_LEFT_SHIFT_TENSOR_SCALAR_OUT,
-            keys,
-            vec![self_.into(), other.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_TENSOR_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     forward::bitwise_left_shift_tensor_scalar_out(self_, other, out)
 }
@@ -97,7 +91,7 @@ pub fn bitwise_left_shift_tensor_scalar_out(self_: &Tensor, other: Scalar, out: 
 pub fn bitwise_left_shift_scalar_tensor(self_: Scalar, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_LEFT_SHIFT_SCALAR_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&BITWISE_LEFT_SHIFT_SCALAR_TENSOR, keys, &[&self_, &other]);
     }
     forward::bitwise_left_shift_scalar_tensor(self_, other)
 }
@@ -107,89 +101,72 @@ mod forward {
     use super::*;
 
     pub fn bitwise_left_shift_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("bitwise_left_shift.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("bitwise_left_shift.Tensor", &result, [self_, other])? {
-                numeric::bitwise_left_shift(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bitwise_left_shift.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_left_shift(result, self_, other),
+        )
     }
 
     pub fn bitwise_left_shift_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("bitwise_left_shift_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("bitwise_left_shift_.Tensor", &place, [self_, other])? {
-                numeric::bitwise_left_shift(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "bitwise_left_shift_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_left_shift(result, self_, other),
+        )
     }
 
     pub fn bitwise_left_shift_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("bitwise_left_shift.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("bitwise_left_shift.Tensor_out", &place, [self_, other])? {
-                numeric::bitwise_left_shift(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "bitwise_left_shift.Tensor_out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_left_shift(result, self_, other),
+        )
     }
 
     pub fn bitwise_left_shift_tensor_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("bitwise_left_shift.Tensor_Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("bitwise_left_shift.Tensor_Scalar", &result, [self_])? {
-                numeric::bitwise_left_shift_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bitwise_left_shift.Tensor_Scalar",
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_left_shift_scalar(result, self_, other),
+        )
     }
 
     pub fn bitwise_left_shift_tensor_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("bitwise_left_shift_.Tensor_Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("bitwise_left_shift_.Tensor_Scalar", &place, [self_])? {
-                numeric::bitwise_left_shift_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "bitwise_left_shift_.Tensor_Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_left_shift_scalar(result, self_, other),
+        )
     }
 
     pub fn bitwise_left_shift_tensor_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("bitwise_left_shift.Tensor_Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("bitwise_left_shift.Tensor_Scalar_out", &place, [self_])? {
-                numeric::bitwise_left_shift_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "bitwise_left_shift.Tensor_Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_left_shift_scalar(result, self_, other),
+        )
     }
 
     pub fn bitwise_left_shift_scalar_tensor(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("bitwise_left_shift.Scalar_Tensor", || {
-            let other = &*other.dense()?;
-            let result = rules::arithmetic_scalar(other, self_)?.make()?;
-            if dispatch::on_cpu("bitwise_left_shift.Scalar_Tensor", &result, [other])? {
-                numeric::scalar_bitwise_left_shift(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bitwise_left_shift.Scalar_Tensor",
+            [other],
+            |&[other]| rules::arithmetic_scalar(other, self_),
+            |result, &[other]| numeric::scalar_bitwise_left_shift(result, self_, other),
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn bitwise_not(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_NOT, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&BITWISE_NOT, keys, &[&self_]);
     }
     forward::bitwise_not(self_)
 }
@@ -29,7 +29,7 @@ pub fn bitwise_not_(self_: &Tensor) -> Result<()> {
         return forward::bitwise_not_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_NOT_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&BITWISE_NOT_, keys, &[&self_]);
     }
     gradient::bitwise_not_(self_)
 }
@@ -38,7 +38,7 @@ pub fn bitwise_not_(self_: &Tensor) -> Result<()> {
 pub fn bitwise_not_out(self_: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BITWISE_NOT_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&BITWISE_NOT_OUT, keys, &[&self_, &out]);
     }
     forward::bitwise_not_out(self_, out)
 }
@@ -48,39 +48,33 @@ mod forward {
     use super::*;
 
     pub fn bitwise_not(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("bitwise_not", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("bitwise_not", &result, [self_])? {
-                numeric::bitwise_not(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bitwise_not",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::bitwise_not(result, self_),
+        )
     }
 
     pub fn bitwise_not_(self_: &Tensor) -> Result<()> {
-        dispatch::named("bitwise_not_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("bitwise_not_", &place, [self_])? {
-                numeric::bitwise_not(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "bitwise_not_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::bitwise_not(result, self_),
+        )
     }
 
     pub fn bitwise_not_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("bitwise_not.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("bitwise_not.out", &place, [self_])? {
-                numeric::bitwise_not(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "bitwise_not.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::bitwise_not(result, self_),
+        )
     }
 }
 

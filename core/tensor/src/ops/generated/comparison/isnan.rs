@@ -2,7 +2,7 @@
 //! `isnan`: Tests which elements are not a number.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn isnan(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ISNAN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ISNAN, keys, &[&self_]);
     }
     forward::isnan(self_)
 }
@@ -26,14 +26,12 @@ mod forward {
     use super::*;
 
     pub fn isnan(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("isnan", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::logical_unary(self_)?.make()?;
-            if dispatch::on_cpu("isnan", &result, [self_])? {
-                numeric::isnan(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "isnan",
+            [self_],
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isnan(result, self_),
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 //! `isposinf`: Tests which elements are plus infinity.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn isposinf(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ISPOSINF, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ISPOSINF, keys, &[&self_]);
     }
     forward::isposinf(self_)
 }
@@ -25,7 +25,7 @@ pub fn isposinf(self_: &Tensor) -> Result<Tensor> {
 pub fn isposinf_out(self_: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ISPOSINF_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ISPOSINF_OUT, keys, &[&self_, &out]);
     }
     forward::isposinf_out(self_, out)
 }
@@ -35,26 +35,23 @@ mod forward {
     use super::*;
 
     pub fn isposinf(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("isposinf", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::logical_unary(self_)?.make()?;
-            if dispatch::on_cpu("isposinf", &result, [self_])? {
-                numeric::isposinf(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "isposinf",
+            [self_],
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isposinf(result, self_),
+        )
     }
 
     pub fn isposinf_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("isposinf.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::logical_unary(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("isposinf.out", &place, [self_])? {
-                numeric::isposinf(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "isposinf.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isposinf(result, self_),
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 //! `logical_not`: Tests which elements are zero.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{compare, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn logical_not(self_: &Tensor) -> Result<Tensor> {
         return forward::logical_not(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_NOT, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&LOGICAL_NOT, keys, &[&self_]);
     }
     gradient::logical_not(self_)
 }
@@ -32,7 +32,7 @@ pub fn logical_not_(self_: &Tensor) -> Result<()> {
         return forward::logical_not_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_NOT_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&LOGICAL_NOT_, keys, &[&self_]);
     }
     gradient::logical_not_(self_)
 }
@@ -44,7 +44,7 @@ pub fn logical_not_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::logical_not_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_NOT_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LOGICAL_NOT_OUT, keys, &[&self_, &out]);
     }
     gradient::logical_not_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn logical_not(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("logical_not", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::logical_unary(self_)?.make()?;
-            if dispatch::on_cpu("logical_not", &result, [self_])? {
-                compare::logical_not(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "logical_not",
+            [self_],
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| compare::logical_not(result, self_),
+        )
     }
 
     pub fn logical_not_(self_: &Tensor) -> Result<()> {
-        dispatch::named("logical_not_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::logical_unary(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("logical_not_", &place, [self_])? {
-                compare::logical_not(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "logical_not_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| compare::logical_not(result, self_),
+        )
     }
 
     pub fn logical_not_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("logical_not.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::logical_unary(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("logical_not.out", &place, [self_])? {
-                compare::logical_not(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "logical_not.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| compare::logical_not(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn logical_not(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::logical_not(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LogicalNotBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::logical_not(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(LogicalNotBackward0))
     }
 
     pub fn logical_not_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("logical_not_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("logical_not_", self_, &[self_])? else {
             return forward::logical_not_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::logical_not_(self_)?;
         let node = LogicalNotBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `logical_or`: Tests which elements are non-zero in one of two tensors.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{compare, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn logical_or(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::logical_or(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_OR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&LOGICAL_OR, keys, &[&self_, &other]);
     }
     gradient::logical_or(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn logical_or_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::logical_or_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_OR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&LOGICAL_OR_, keys, &[&self_, &other]);
     }
     gradient::logical_or_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn logical_or_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()
         return forward::logical_or_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_OR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LOGICAL_OR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::logical_or_out(self_, other, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn logical_or(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("logical_or", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::equality(self_, other)?.make()?;
-            if dispatch::on_cpu("logical_or", &result, [self_, other])? {
-                compare::logical_or(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "logical_or",
+            [self_, other],
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::logical_or(result, self_, other),
+        )
     }
 
     pub fn logical_or_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("logical_or_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::equality(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("logical_or_", &place, [self_, other])? {
-                compare::logical_or(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "logical_or_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::logical_or(result, self_, other),
+        )
     }
 
     pub fn logical_or_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("logical_or.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::equality(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("logical_or.out", &place, [self_, other])? {
-                compare::logical_or(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "logical_or.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::logical_or(result, self_, other),
+        )
     }
 }
 
@@ -99,22 +90,14 @@ mod gradient {
     use super::*;
 
     pub fn logical_or(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::logical_or(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = LogicalOrBackward0 { other: Meta::of(other) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::logical_or(self_, other)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(LogicalOrBackward0 { other: Meta::of(other) }))
     }
 
     pub fn logical_or_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("logical_or_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("logical_or_", self_, &[self_, other])? else {
             return forward::logical_or_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_other = Meta::of(other);
         forward::logical_or_(self_, other)?;
         let node = LogicalOrBackward0 { other: saved_other };
@@ -140,8 +123,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -151,7 +133,7 @@ mod gradient {
                 let other = &self.other;
                 gradients.set(1, other.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn logical_xor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_XOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&LOGICAL_XOR, keys, &[&self_, &other]);
     }
     forward::logical_xor(self_, other)
 }
@@ -29,7 +29,7 @@ pub fn logical_xor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::logical_xor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_XOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&LOGICAL_XOR_, keys, &[&self_, &other]);
     }
     gradient::logical_xor_(self_, other)
 }
@@ -38,7 +38,7 @@ pub fn logical_xor_(self_: &Tensor, other: &Tensor) -> Result<()> {
 pub fn logical_xor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGICAL_XOR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LOGICAL_XOR_OUT, keys, &[&self_, &other, &out]);
     }
     forward::logical_xor_out(self_, other, out)
 }
@@ -48,42 +48,33 @@ mod forward {
     use super::*;
 
     pub fn logical_xor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("logical_xor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::equality(self_, other)?.make()?;
-            if dispatch::on_cpu("logical_xor", &result, [self_, other])? {
-                numeric::logical_xor(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "logical_xor",
+            [self_, other],
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| numeric::logical_xor(result, self_, other),
+        )
     }
 
     pub fn logical_xor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("logical_xor_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::equality(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("logical_xor_", &place, [self_, other])? {
-                numeric::logical_xor(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "logical_xor_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| numeric::logical_xor(result, self_, other),
+        )
     }
 
     pub fn logical_xor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("logical_xor.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::equality(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("logical_xor.out", &place, [self_, other])? {
-                numeric::logical_xor(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "logical_xor.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| numeric::logical_xor(result, self_, other),
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 //! `ne`: Tests which elements are different from those of another tensor.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{compare, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn ne_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::ne_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NE_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&NE_TENSOR, keys, &[&self_, &other]);
     }
     gradient::ne_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn ne_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::ne_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NE_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&NE_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::ne_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn ne_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()>
         return forward::ne_tensor_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NE_TENSOR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&NE_TENSOR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::ne_tensor_out(self_, other, out)
 }
@@ -63,7 +63,7 @@ pub fn ne_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::ne_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NE_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&NE_SCALAR, keys, &[&self_, &other]);
     }
     gradient::ne_scalar(self_, other)
 }
@@ -75,7 +75,7 @@ pub fn ne_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::ne_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NE_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&NE_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::ne_scalar_(self_, other)
 }
@@ -87,7 +87,7 @@ pub fn ne_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> 
         return forward::ne_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NE_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&NE_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::ne_scalar_out(self_, other, out)
 }
@@ -97,78 +97,63 @@ mod forward {
     use super::*;
 
     pub fn ne_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("ne.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::equality(self_, other)?.make()?;
-            if dispatch::on_cpu("ne.Tensor", &result, [self_, other])? {
-                compare::ne(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "ne.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::ne(result, self_, other),
+        )
     }
 
     pub fn ne_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("ne_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::equality(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("ne_.Tensor", &place, [self_, other])? {
-                compare::ne(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "ne_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::ne(result, self_, other),
+        )
     }
 
     pub fn ne_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("ne.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::equality(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("ne.Tensor_out", &place, [self_, other])? {
-                compare::ne(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "ne.Tensor_out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::ne(result, self_, other),
+        )
     }
 
     pub fn ne_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("ne.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::equality_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("ne.Scalar", &result, [self_])? {
-                compare::ne_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "ne.Scalar",
+            [self_],
+            |&[self_]| rules::equality_scalar(self_, other),
+            |result, &[self_]| compare::ne_scalar(result, self_, other),
+        )
     }
 
     pub fn ne_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("ne_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::equality_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("ne_.Scalar", &place, [self_])? {
-                compare::ne_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "ne_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::equality_scalar(self_, other),
+            |result, &[self_]| compare::ne_scalar(result, self_, other),
+        )
     }
 
     pub fn ne_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("ne.Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::equality_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("ne.Scalar_out", &place, [self_])? {
-                compare::ne_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "ne.Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::equality_scalar(self_, other),
+            |result, &[self_]| compare::ne_scalar(result, self_, other),
+        )
     }
 }
 
@@ -177,22 +162,14 @@ mod gradient {
     use super::*;
 
     pub fn ne_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::ne_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = NeBackward0 { other: Meta::of(other) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::ne_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(NeBackward0 { other: Meta::of(other) }))
     }
 
     pub fn ne_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("ne_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("ne_", self_, &[self_, other])? else {
             return forward::ne_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_other = Meta::of(other);
         forward::ne_tensor_(self_, other)?;
         let node = NeBackward0 { other: saved_other };
@@ -218,8 +195,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -229,27 +205,19 @@ mod gradient {
                 let other = &self.other;
                 gradients.set(1, other.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn ne_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::ne_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = NeBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::ne_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(NeBackward1))
     }
 
     pub fn ne_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("ne_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("ne_", self_, &[self_])? else {
             return forward::ne_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::ne_scalar_(self_, other)?;
         let node = NeBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -272,14 +240,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `signbit`: Tests which elements have the sign minus, zeros too.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn signbit(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SIGNBIT, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SIGNBIT, keys, &[&self_]);
     }
     forward::signbit(self_)
 }
@@ -25,7 +25,7 @@ pub fn signbit(self_: &Tensor) -> Result<Tensor> {
 pub fn signbit_out(self_: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SIGNBIT_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SIGNBIT_OUT, keys, &[&self_, &out]);
     }
     forward::signbit_out(self_, out)
 }
@@ -35,26 +35,23 @@ mod forward {
     use super::*;
 
     pub fn signbit(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("signbit", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::logical_unary(self_)?.make()?;
-            if dispatch::on_cpu("signbit", &result, [self_])? {
-                numeric::signbit(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "signbit",
+            [self_],
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::signbit(result, self_),
+        )
     }
 
     pub fn signbit_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("signbit.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::logical_unary(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("signbit.out", &place, [self_])? {
-                numeric::signbit(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "signbit.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::signbit(result, self_),
+        )
     }
 }
 

@@ -28,20 +28,7 @@ pub fn conv2d(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys() | weight.keys() | bias.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &CONV2D,
-            keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                groups.into(),
-            ],
-        )?
-        .extract();
+        return dispatch::boxed(&CONV2D, keys, &[&input, &weight, &bias, &stride, &padding, &dilation, &groups]);
     }
     composite::conv2d(input, weight, bias, stride, padding, dilation, groups)
 }
@@ -70,17 +57,8 @@ pub fn conv2d_padding(
         return dispatch::boxed(
             &CONV2D_PADDING,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                groups.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &stride, &padding, &dilation, &groups],
+        );
     }
     composite::conv2d_padding(input, weight, bias, stride, padding, dilation, groups)
 }

@@ -32,18 +32,8 @@ pub fn conv_transpose1d(
         return dispatch::boxed(
             &CONV_TRANSPOSE1D,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                stride.into(),
-                padding.into(),
-                output_padding.into(),
-                groups.into(),
-                dilation.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &stride, &padding, &output_padding, &groups, &dilation],
+        );
     }
     composite::conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation)
 }

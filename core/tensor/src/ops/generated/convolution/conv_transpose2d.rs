@@ -32,18 +32,8 @@ pub fn conv_transpose2d_input(
         return dispatch::boxed(
             &CONV_TRANSPOSE2D_INPUT,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                stride.into(),
-                padding.into(),
-                output_padding.into(),
-                groups.into(),
-                dilation.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &stride, &padding, &output_padding, &groups, &dilation],
+        );
     }
     composite::conv_transpose2d_input(input, weight, bias, stride, padding, output_padding, groups, dilation)
 }

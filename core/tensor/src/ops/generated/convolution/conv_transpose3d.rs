@@ -32,18 +32,8 @@ pub fn conv_transpose3d_input(
         return dispatch::boxed(
             &CONV_TRANSPOSE3D_INPUT,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                stride.into(),
-                padding.into(),
-                output_padding.into(),
-                groups.into(),
-                dilation.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &stride, &padding, &output_padding, &groups, &dilation],
+        );
     }
     composite::conv_transpose3d_input(input, weight, bias, stride, padding, output_padding, groups, dilation)
 }

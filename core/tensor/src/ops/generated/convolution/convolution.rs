@@ -49,19 +49,8 @@ pub fn convolution(
         return dispatch::boxed(
             &CONVOLUTION,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                transposed.into(),
-                output_padding.into(),
-                groups.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &stride, &padding, &dilation, &transposed, &output_padding, &groups],
+        );
     }
     gradient::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 }
@@ -171,8 +160,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -221,7 +209,7 @@ mod gradient {
                 let groups = self.groups;
                 gradients.set(2, formulas::convolution(stride, padding, dilation, transposed, groups).bias(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

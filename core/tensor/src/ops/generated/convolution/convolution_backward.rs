@@ -36,21 +36,20 @@ pub fn convolution_backward(
         return dispatch::boxed(
             &CONVOLUTION_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                input.into(),
-                weight.into(),
-                bias_sizes.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                transposed.into(),
-                output_padding.into(),
-                groups.into(),
-                output_mask.into(),
+            &[
+                &grad_output,
+                &input,
+                &weight,
+                &bias_sizes,
+                &stride,
+                &padding,
+                &dilation,
+                &transposed,
+                &output_padding,
+                &groups,
+                &output_mask,
             ],
-        )?
-        .extract();
+        );
     }
     composite::convolution_backward(
         grad_output,

@@ -2,8 +2,8 @@
 //! `convolution_weight`: The gradient of convolution by its weights.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{conv, rules};
 use rushlight_base::{DimVec, Result};
 
@@ -30,17 +30,8 @@ pub fn _convolution_weight(
         return dispatch::boxed(
             &_CONVOLUTION_WEIGHT,
             keys,
-            vec![
-                grad_output.into(),
-                input.into(),
-                weight_size.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                groups.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &input, &weight_size, &stride, &padding, &dilation, &groups],
+        );
     }
     gradient::_convolution_weight(grad_output, input, weight_size, stride, padding, dilation, groups)
 }
@@ -58,16 +49,16 @@ mod forward {
         dilation: &[i64],
         groups: i64,
     ) -> Result<Tensor> {
-        dispatch::named("_convolution_weight", || {
-            let grad_output = &*grad_output.dense()?;
-            let input = &*input.dense()?;
-            let result = rules::convolution_weight(grad_output, input, weight_size, stride, padding, dilation, groups)?
-                .make()?;
-            if dispatch::on_cpu("_convolution_weight", &result, [grad_output, input])? {
-                conv::convolution_weight(&result, grad_output, input, weight_size, stride, padding, dilation, groups)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_convolution_weight",
+            [grad_output, input],
+            |&[grad_output, input]| {
+                rules::convolution_weight(grad_output, input, weight_size, stride, padding, dilation, groups)
+            },
+            |result, &[grad_output, input]| {
+                conv::convolution_weight(result, grad_output, input, weight_size, stride, padding, dilation, groups)
+            },
+        )
     }
 }
 
@@ -84,21 +75,17 @@ mod gradient {
         dilation: &[i64],
         groups: i64,
     ) -> Result<Tensor> {
-        let mut result =
-            forward::_convolution_weight(grad_output, input, weight_size, stride, padding, dilation, groups)?;
-        if autograd::should_record([grad_output, input]) {
-            let edges = Edges::new().with(grad_output).with(input);
-            let node = ConvolutionWeightBackward0 {
+        let result = forward::_convolution_weight(grad_output, input, weight_size, stride, padding, dilation, groups)?;
+        autograd::recorded(result, &[grad_output, input], |edges, _| {
+            Ok(ConvolutionWeightBackward0 {
                 grad_output: Saved::input_if(edges.needs(0) || edges.needs(1), grad_output)?,
                 input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
                 stride: DimVec::from_slice(stride),
                 padding: DimVec::from_slice(padding),
                 dilation: DimVec::from_slice(dilation),
                 groups,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_convolution_weight`.
@@ -120,8 +107,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -160,7 +146,7 @@ mod gradient {
                     ),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

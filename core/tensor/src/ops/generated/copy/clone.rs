@@ -2,8 +2,8 @@
 //! `clone`: Copies the tensor; the gradient passes through.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{copy, rules};
 use rushlight_base::{MemoryFormat, Result};
 
@@ -20,7 +20,7 @@ pub fn clone(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tens
         return forward::clone(self_, memory_format);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLONE, keys, vec![self_.into(), memory_format.into()])?.extract();
+        return dispatch::boxed(&CLONE, keys, &[&self_, &memory_format]);
     }
     gradient::clone(self_, memory_format)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn clone(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-        dispatch::named("clone", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::clone(self_, memory_format)?.make()?;
-            if dispatch::on_cpu("clone", &result, [self_])? {
-                copy::clone(&result, self_, memory_format)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "clone",
+            [self_],
+            |&[self_]| rules::clone(self_, memory_format),
+            |result, &[self_]| copy::clone(result, self_, memory_format),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn clone(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-        let mut result = forward::clone(self_, memory_format)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CloneBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::clone(self_, memory_format)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(CloneBackward0))
     }
 
     /// The derivative of `clone`.
@@ -67,14 +60,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

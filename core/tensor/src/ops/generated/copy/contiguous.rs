@@ -16,7 +16,7 @@ use rushlight_base::{MemoryFormat, Result};
 pub fn contiguous(self_: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CONTIGUOUS, keys, vec![self_.into(), memory_format.into()])?.extract();
+        return dispatch::boxed(&CONTIGUOUS, keys, &[&self_, &memory_format]);
     }
     composite::contiguous(self_, memory_format)
 }

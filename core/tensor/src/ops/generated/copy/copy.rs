@@ -2,7 +2,7 @@
 //! `copy`: Copies the elements of another tensor, converting dtype and device.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
 use crate::ops::{copy, rules};
 use rushlight_base::Result;
@@ -21,7 +21,7 @@ pub fn copy_(self_: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
         return forward::copy_(self_, src, non_blocking);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPY_, keys, vec![self_.into(), src.into(), non_blocking.into()]).map(drop);
+        return dispatch::boxed(&COPY_, keys, &[&self_, &src, &non_blocking]);
     }
     gradient::copy_(self_, src, non_blocking)
 }
@@ -51,12 +51,9 @@ mod gradient {
     use super::*;
 
     pub fn copy_(self_: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-        let recording = autograd::should_record([self_, src]);
-        autograd::check_inplace("copy_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("copy_", self_, &[self_, src])? else {
             return forward::copy_(self_, src, non_blocking);
-        }
-        let edges = Edges::new().with(self_).with(src);
+        };
         forward::copy_(self_, src, non_blocking)?;
         let node = CopyBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -74,8 +71,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -86,7 +82,7 @@ mod gradient {
             {
                 gradients.set(1, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

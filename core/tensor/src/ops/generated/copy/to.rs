@@ -22,12 +22,7 @@ pub fn to_dtype(
 ) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &TO_DTYPE,
-            keys,
-            vec![self_.into(), dtype.into(), non_blocking.into(), copy.into(), memory_format.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&TO_DTYPE, keys, &[&self_, &dtype, &non_blocking, &copy, &memory_format]);
     }
     composite::to_dtype(self_, dtype, non_blocking, copy, memory_format)
 }
@@ -49,12 +44,7 @@ pub fn to_device(
 ) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &TO_DEVICE,
-            keys,
-            vec![self_.into(), device.into(), dtype.into(), non_blocking.into(), copy.into(), memory_format.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&TO_DEVICE, keys, &[&self_, &device, &dtype, &non_blocking, &copy, &memory_format]);
     }
     composite::to_device(self_, device, dtype, non_blocking, copy, memory_format)
 }
@@ -76,12 +66,7 @@ pub fn to_other(
 ) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &TO_OTHER,
-            keys,
-            vec![self_.into(), other.into(), non_blocking.into(), copy.into(), memory_format.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&TO_OTHER, keys, &[&self_, &other, &non_blocking, &copy, &memory_format]);
     }
     composite::to_other(self_, other, non_blocking, copy, memory_format)
 }
@@ -105,18 +90,17 @@ pub fn to_dtype_layout(
         return dispatch::boxed(
             &TO_DTYPE_LAYOUT,
             keys,
-            vec![
-                self_.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                non_blocking.into(),
-                copy.into(),
-                memory_format.into(),
+            &[
+                &self_,
+                &options.dtype,
+                &options.layout,
+                &options.device,
+                &options.pin_memory,
+                &non_blocking,
+                &copy,
+                &memory_format,
             ],
-        )?
-        .extract();
+        );
     }
     composite::to_dtype_layout(self_, options, non_blocking, copy, memory_format)
 }

@@ -19,16 +19,8 @@ pub fn empty_like(self_: &Tensor, options: Options, memory_format: Option<Memory
         return dispatch::boxed(
             &EMPTY_LIKE,
             keys,
-            vec![
-                self_.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &options.dtype, &options.layout, &options.device, &options.pin_memory, &memory_format],
+        );
     }
     forward::empty_like(self_, options, memory_format)
 }

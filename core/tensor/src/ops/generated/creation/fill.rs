@@ -2,8 +2,8 @@
 //! `fill`: Sets every element to one value.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{creation, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn fill_scalar(self_: &Tensor, value: Scalar) -> Result<Tensor> {
         return forward::fill_scalar(self_, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FILL_SCALAR, keys, vec![self_.into(), value.into()])?.extract();
+        return dispatch::boxed(&FILL_SCALAR, keys, &[&self_, &value]);
     }
     gradient::fill_scalar(self_, value)
 }
@@ -33,7 +33,7 @@ pub fn fill_scalar_(self_: &Tensor, value: Scalar) -> Result<()> {
         return forward::fill_scalar_(self_, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FILL_SCALAR_, keys, vec![self_.into(), value.into()]).map(drop);
+        return dispatch::boxed(&FILL_SCALAR_, keys, &[&self_, &value]);
     }
     gradient::fill_scalar_(self_, value)
 }
@@ -51,7 +51,7 @@ pub fn fill_tensor(self_: &Tensor, value: &Tensor) -> Result<Tensor> {
         return forward::fill_tensor(self_, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FILL_TENSOR, keys, vec![self_.into(), value.into()])?.extract();
+        return dispatch::boxed(&FILL_TENSOR, keys, &[&self_, &value]);
     }
     gradient::fill_tensor(self_, value)
 }
@@ -63,7 +63,7 @@ pub fn fill_tensor_(self_: &Tensor, value: &Tensor) -> Result<()> {
         return forward::fill_tensor_(self_, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FILL_TENSOR_, keys, vec![self_.into(), value.into()]).map(drop);
+        return dispatch::boxed(&FILL_TENSOR_, keys, &[&self_, &value]);
     }
     gradient::fill_tensor_(self_, value)
 }
@@ -73,53 +73,41 @@ mod forward {
     use super::*;
 
     pub fn fill_scalar(self_: &Tensor, value: Scalar) -> Result<Tensor> {
-        dispatch::named("fill.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::fill(self_, value)?.make()?;
-            if dispatch::on_cpu("fill.Scalar", &result, [self_])? {
-                creation::fill(&result, self_, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "fill.Scalar",
+            [self_],
+            |&[self_]| rules::fill(self_, value),
+            |result, &[self_]| creation::fill(result, self_, value),
+        )
     }
 
     pub fn fill_scalar_(self_: &Tensor, value: Scalar) -> Result<()> {
-        dispatch::named("fill_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::fill(self_, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("fill_.Scalar", &place, [self_])? {
-                creation::fill(&place, self_, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "fill_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::fill(self_, value),
+            |result, &[self_]| creation::fill(result, self_, value),
+        )
     }
 
     pub fn fill_tensor(self_: &Tensor, value: &Tensor) -> Result<Tensor> {
-        dispatch::named("fill.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let value = &*value.dense()?;
-            let result = rules::fill_tensor(self_, value)?.make()?;
-            if dispatch::on_cpu("fill.Tensor", &result, [self_, value])? {
-                creation::fill_tensor(&result, self_, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "fill.Tensor",
+            [self_, value],
+            |&[self_, value]| rules::fill_tensor(self_, value),
+            |result, &[self_, value]| creation::fill_tensor(result, self_, value),
+        )
     }
 
     pub fn fill_tensor_(self_: &Tensor, value: &Tensor) -> Result<()> {
-        dispatch::named("fill_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let value = &*value.dense()?;
-            let spec = rules::fill_tensor(self_, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [value])?;
-            if dispatch::on_cpu("fill_.Tensor", &place, [self_, value])? {
-                creation::fill_tensor(&place, self_, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "fill_.Tensor",
+            Overlap::Elementwise,
+            [self_, value],
+            |&[self_, value]| rules::fill_tensor(self_, value),
+            |result, &[self_, value]| creation::fill_tensor(result, self_, value),
+        )
     }
 }
 
@@ -128,22 +116,14 @@ mod gradient {
     use super::*;
 
     pub fn fill_scalar(self_: &Tensor, value: Scalar) -> Result<Tensor> {
-        let mut result = forward::fill_scalar(self_, value)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = FillBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::fill_scalar(self_, value)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(FillBackward0))
     }
 
     pub fn fill_scalar_(self_: &Tensor, value: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("fill_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("fill_", self_, &[self_])? else {
             return forward::fill_scalar_(self_, value);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::fill_scalar_(self_, value)?;
         let node = FillBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -161,34 +141,25 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn fill_tensor(self_: &Tensor, value: &Tensor) -> Result<Tensor> {
-        let mut result = forward::fill_tensor(self_, value)?;
-        if autograd::should_record([self_, value]) {
-            let edges = Edges::new().with(self_).with(value);
-            let node = FillBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::fill_tensor(self_, value)?;
+        autograd::recorded(result, &[self_, value], |_, _| Ok(FillBackward1))
     }
 
     pub fn fill_tensor_(self_: &Tensor, value: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, value]);
-        autograd::check_inplace("fill_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("fill_", self_, &[self_, value])? else {
             return forward::fill_tensor_(self_, value);
-        }
-        let edges = Edges::new().with(self_).with(value);
+        };
         forward::fill_tensor_(self_, value)?;
         let node = FillBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -206,8 +177,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -218,7 +188,7 @@ mod gradient {
             {
                 gradients.set(1, grad.sum(None))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

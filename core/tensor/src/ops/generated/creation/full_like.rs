@@ -24,17 +24,16 @@ pub fn full_like(
         return dispatch::boxed(
             &FULL_LIKE,
             keys,
-            vec![
-                self_.into(),
-                fill_value.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
+            &[
+                &self_,
+                &fill_value,
+                &options.dtype,
+                &options.layout,
+                &options.device,
+                &options.pin_memory,
+                &memory_format,
             ],
-        )?
-        .extract();
+        );
     }
     forward::full_like(self_, fill_value, options, memory_format)
 }

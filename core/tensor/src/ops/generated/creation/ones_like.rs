@@ -19,16 +19,8 @@ pub fn ones_like(self_: &Tensor, options: Options, memory_format: Option<MemoryF
         return dispatch::boxed(
             &ONES_LIKE,
             keys,
-            vec![
-                self_.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &options.dtype, &options.layout, &options.device, &options.pin_memory, &memory_format],
+        );
     }
     forward::ones_like(self_, options, memory_format)
 }

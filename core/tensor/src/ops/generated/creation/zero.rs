@@ -2,8 +2,8 @@
 //! `zero`: Sets every element to zero.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{creation, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn zero(self_: &Tensor) -> Result<Tensor> {
         return forward::zero(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ZERO, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ZERO, keys, &[&self_]);
     }
     gradient::zero(self_)
 }
@@ -32,7 +32,7 @@ pub fn zero_(self_: &Tensor) -> Result<()> {
         return forward::zero_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ZERO_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&ZERO_, keys, &[&self_]);
     }
     gradient::zero_(self_)
 }
@@ -42,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn zero(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("zero", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("zero", &result, [self_])? {
-                creation::zero(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "zero",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| creation::zero(result, self_),
+        )
     }
 
     pub fn zero_(self_: &Tensor) -> Result<()> {
-        dispatch::named("zero_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("zero_", &place, [self_])? {
-                creation::zero(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "zero_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| creation::zero(result, self_),
+        )
     }
 }
 
@@ -71,22 +66,14 @@ mod gradient {
     use super::*;
 
     pub fn zero(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::zero(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ZeroBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::zero(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ZeroBackward0))
     }
 
     pub fn zero_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("zero_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("zero_", self_, &[self_])? else {
             return forward::zero_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::zero_(self_)?;
         let node = ZeroBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -104,14 +91,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(x1.keys() | x2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CDIST, keys, vec![x1.into(), x2.into(), p.into(), compute_mode.into()])?.extract();
+        return dispatch::boxed(&CDIST, keys, &[&x1, &x2, &p, &compute_mode]);
     }
     composite::cdist(x1, x2, p, compute_mode)
 }

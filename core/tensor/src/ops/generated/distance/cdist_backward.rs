@@ -15,12 +15,7 @@ use rushlight_base::Result;
 pub fn _cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(grad.keys() | x1.keys() | x2.keys() | cdist.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_CDIST_BACKWARD,
-            keys,
-            vec![grad.into(), x1.into(), x2.into(), p.into(), cdist.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_CDIST_BACKWARD, keys, &[&grad, &x1, &x2, &p, &cdist]);
     }
     composite::cdist_backward(grad, x1, x2, p, cdist)
 }

@@ -2,8 +2,8 @@
 //! `cdist_forward`: The kernel of cdist.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{distance, rules};
 use rushlight_base::Result;
 
@@ -18,8 +18,7 @@ pub fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64
         return forward::_cdist_forward(x1, x2, p, compute_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_CDIST_FORWARD, keys, vec![x1.into(), x2.into(), p.into(), compute_mode.into()])?
-            .extract();
+        return dispatch::boxed(&_CDIST_FORWARD, keys, &[&x1, &x2, &p, &compute_mode]);
     }
     gradient::_cdist_forward(x1, x2, p, compute_mode)
 }
@@ -29,15 +28,12 @@ mod forward {
     use super::*;
 
     pub fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-        dispatch::named("_cdist_forward", || {
-            let x1 = &*x1.dense()?;
-            let x2 = &*x2.dense()?;
-            let result = rules::cdist_forward(x1, x2, p)?.make()?;
-            if dispatch::on_cpu("_cdist_forward", &result, [x1, x2])? {
-                distance::cdist_forward(&result, x1, x2, p, compute_mode)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_cdist_forward",
+            [x1, x2],
+            |&[x1, x2]| rules::cdist_forward(x1, x2, p),
+            |result, &[x1, x2]| distance::cdist_forward(result, x1, x2, p, compute_mode),
+        )
     }
 }
 
@@ -46,18 +42,15 @@ mod gradient {
     use super::*;
 
     pub fn _cdist_forward(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
-        let mut result = forward::_cdist_forward(x1, x2, p, compute_mode)?;
-        if autograd::should_record([x1, x2]) {
-            let edges = Edges::new().with(x1).with(x2);
-            let node = CdistForwardBackward0 {
+        let result = forward::_cdist_forward(x1, x2, p, compute_mode)?;
+        autograd::recorded(result, &[x1, x2], |edges, result| {
+            Ok(CdistForwardBackward0 {
                 x1: Saved::input_if(edges.needs(0) || edges.needs(1), x1)?,
                 x2: Saved::input_if(edges.needs(0) || edges.needs(1), x2)?,
                 p,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), result)?,
+            })
+        })
     }
 
     /// The derivative of `_cdist_forward`.
@@ -77,8 +70,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -98,7 +90,7 @@ mod gradient {
                 gradients
                     .set(1, grad.transpose_int(-1, -2)._cdist_backward(x2, x1, p, result.transpose_int(-1, -2)))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

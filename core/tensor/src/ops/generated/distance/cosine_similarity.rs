@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
     let keys = dispatch::active(x1.keys() | x2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&COSINE_SIMILARITY, keys, vec![x1.into(), x2.into(), dim.into(), eps.into()])?
-            .extract();
+        return dispatch::boxed(&COSINE_SIMILARITY, keys, &[&x1, &x2, &dim, &eps]);
     }
     composite::cosine_similarity(x1, x2, dim, eps)
 }

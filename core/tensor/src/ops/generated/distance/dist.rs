@@ -17,7 +17,7 @@ use rushlight_base::{Result, Scalar};
 pub fn dist(self_: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DIST, keys, vec![self_.into(), other.into(), p.into()])?.extract();
+        return dispatch::boxed(&DIST, keys, &[&self_, &other, &p]);
     }
     composite::dist(self_, other, p)
 }

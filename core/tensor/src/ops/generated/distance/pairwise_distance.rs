@@ -16,12 +16,7 @@ use rushlight_base::Result;
 pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(x1.keys() | x2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &PAIRWISE_DISTANCE,
-            keys,
-            vec![x1.into(), x2.into(), p.into(), eps.into(), keepdim.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&PAIRWISE_DISTANCE, keys, &[&x1, &x2, &p, &eps, &keepdim]);
     }
     composite::pairwise_distance(x1, x2, p, eps, keepdim)
 }

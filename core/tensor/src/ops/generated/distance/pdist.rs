@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn pdist(self_: &Tensor, p: f64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&PDIST, keys, vec![self_.into(), p.into()])?.extract();
+        return dispatch::boxed(&PDIST, keys, &[&self_, &p]);
     }
     composite::pdist(self_, p)
 }

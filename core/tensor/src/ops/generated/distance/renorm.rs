@@ -17,7 +17,7 @@ use rushlight_base::{Result, Scalar};
 pub fn renorm(self_: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&RENORM, keys, vec![self_.into(), p.into(), dim.into(), maxnorm.into()])?.extract();
+        return dispatch::boxed(&RENORM, keys, &[&self_, &p, &dim, &maxnorm]);
     }
     composite::renorm(self_, p, dim, maxnorm)
 }

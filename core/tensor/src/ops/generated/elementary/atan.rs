@@ -2,8 +2,8 @@
 //! `atan`: Takes the arctangent of each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn atan(self_: &Tensor) -> Result<Tensor> {
         return forward::atan(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ATAN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ATAN, keys, &[&self_]);
     }
     gradient::atan(self_)
 }
@@ -32,7 +32,7 @@ pub fn atan_(self_: &Tensor) -> Result<()> {
         return forward::atan_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ATAN_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&ATAN_, keys, &[&self_]);
     }
     gradient::atan_(self_)
 }
@@ -44,7 +44,7 @@ pub fn atan_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::atan_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ATAN_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ATAN_OUT, keys, &[&self_, &out]);
     }
     gradient::atan_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn atan(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("atan", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("atan", &result, [self_])? {
-                elementary::atan(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "atan",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::atan(result, self_),
+        )
     }
 
     pub fn atan_(self_: &Tensor) -> Result<()> {
-        dispatch::named("atan_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("atan_", &place, [self_])? {
-                elementary::atan(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "atan_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::atan(result, self_),
+        )
     }
 
     pub fn atan_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("atan.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("atan.out", &place, [self_])? {
-                elementary::atan(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "atan.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::atan(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn atan(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::atan(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AtanBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::atan(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(AtanBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn atan_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("atan_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("atan_", self_, &[self_])? else {
             return forward::atan_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::atan_(self_)?;
         let node = AtanBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad / (self_ * self_ + 1.0).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `atan2`: Takes the angle of the points (other, self).
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn atan2(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::atan2(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ATAN2, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&ATAN2, keys, &[&self_, &other]);
     }
     gradient::atan2(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn atan2_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::atan2_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ATAN2_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&ATAN2_, keys, &[&self_, &other]);
     }
     gradient::atan2_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn atan2_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::atan2_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ATAN2_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ATAN2_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::atan2_out(self_, other, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn atan2(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("atan2", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("atan2", &result, [self_, other])? {
-                numeric::atan2(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "atan2",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::atan2(result, self_, other),
+        )
     }
 
     pub fn atan2_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("atan2_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("atan2_", &place, [self_, other])? {
-                numeric::atan2(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "atan2_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::atan2(result, self_, other),
+        )
     }
 
     pub fn atan2_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("atan2.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("atan2.out", &place, [self_, other])? {
-                numeric::atan2(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "atan2.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::atan2(result, self_, other),
+        )
     }
 }
 
@@ -99,25 +90,19 @@ mod gradient {
     use super::*;
 
     pub fn atan2(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::atan2(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = Atan2Backward0 {
+        let result = forward::atan2(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(Atan2Backward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn atan2_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("atan2_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("atan2_", self_, &[self_, other])? else {
             return forward::atan2_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::atan2_(self_, other)?;
@@ -145,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -161,7 +145,7 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -grad * self_ / (self_ * self_ + other * other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

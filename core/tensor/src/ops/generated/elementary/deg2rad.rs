@@ -2,8 +2,8 @@
 //! `deg2rad`: Turns degrees into radians.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn deg2rad(self_: &Tensor) -> Result<Tensor> {
         return forward::deg2rad(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DEG2RAD, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&DEG2RAD, keys, &[&self_]);
     }
     gradient::deg2rad(self_)
 }
@@ -32,7 +32,7 @@ pub fn deg2rad_(self_: &Tensor) -> Result<()> {
         return forward::deg2rad_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DEG2RAD_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&DEG2RAD_, keys, &[&self_]);
     }
     gradient::deg2rad_(self_)
 }
@@ -44,7 +44,7 @@ pub fn deg2rad_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::deg2rad_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DEG2RAD_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&DEG2RAD_OUT, keys, &[&self_, &out]);
     }
     gradient::deg2rad_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn deg2rad(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("deg2rad", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("deg2rad", &result, [self_])? {
-                elementary::deg2rad(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "deg2rad",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::deg2rad(result, self_),
+        )
     }
 
     pub fn deg2rad_(self_: &Tensor) -> Result<()> {
-        dispatch::named("deg2rad_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("deg2rad_", &place, [self_])? {
-                elementary::deg2rad(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "deg2rad_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::deg2rad(result, self_),
+        )
     }
 
     pub fn deg2rad_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("deg2rad.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("deg2rad.out", &place, [self_])? {
-                elementary::deg2rad(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "deg2rad.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::deg2rad(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn deg2rad(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::deg2rad(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Deg2radBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::deg2rad(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(Deg2radBackward0))
     }
 
     pub fn deg2rad_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("deg2rad_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("deg2rad_", self_, &[self_])? else {
             return forward::deg2rad_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::deg2rad_(self_)?;
         let node = Deg2radBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.deg2rad())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `erfc`: Takes the complement of the error function of each element, small results exactly too.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn erfc(self_: &Tensor) -> Result<Tensor> {
         return forward::erfc(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ERFC, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ERFC, keys, &[&self_]);
     }
     gradient::erfc(self_)
 }
@@ -32,7 +32,7 @@ pub fn erfc_(self_: &Tensor) -> Result<()> {
         return forward::erfc_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ERFC_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&ERFC_, keys, &[&self_]);
     }
     gradient::erfc_(self_)
 }
@@ -44,7 +44,7 @@ pub fn erfc_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::erfc_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ERFC_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ERFC_OUT, keys, &[&self_, &out]);
     }
     gradient::erfc_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn erfc(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("erfc", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("erfc", &result, [self_])? {
-                elementary::erfc(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "erfc",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::erfc(result, self_),
+        )
     }
 
     pub fn erfc_(self_: &Tensor) -> Result<()> {
-        dispatch::named("erfc_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("erfc_", &place, [self_])? {
-                elementary::erfc(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "erfc_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::erfc(result, self_),
+        )
     }
 
     pub fn erfc_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("erfc.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("erfc.out", &place, [self_])? {
-                elementary::erfc(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "erfc.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::erfc(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn erfc(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::erfc(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ErfcBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::erfc(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ErfcBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn erfc_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("erfc_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("erfc_", self_, &[self_])? else {
             return forward::erfc_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::erfc_(self_)?;
         let node = ErfcBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * (-(self_ * self_)).exp() * -formulas::FRAC_2_SQRT_PI)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `exp2`: Raises 2 to each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn exp2(self_: &Tensor) -> Result<Tensor> {
         return forward::exp2(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXP2, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&EXP2, keys, &[&self_]);
     }
     gradient::exp2(self_)
 }
@@ -32,7 +32,7 @@ pub fn exp2_(self_: &Tensor) -> Result<()> {
         return forward::exp2_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXP2_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&EXP2_, keys, &[&self_]);
     }
     gradient::exp2_(self_)
 }
@@ -44,7 +44,7 @@ pub fn exp2_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::exp2_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXP2_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&EXP2_OUT, keys, &[&self_, &out]);
     }
     gradient::exp2_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn exp2(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("exp2", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("exp2", &result, [self_])? {
-                elementary::exp2(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "exp2",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::exp2(result, self_),
+        )
     }
 
     pub fn exp2_(self_: &Tensor) -> Result<()> {
-        dispatch::named("exp2_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("exp2_", &place, [self_])? {
-                elementary::exp2(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "exp2_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::exp2(result, self_),
+        )
     }
 
     pub fn exp2_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("exp2.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("exp2.out", &place, [self_])? {
-                elementary::exp2(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "exp2.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::exp2(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn exp2(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::exp2(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Exp2Backward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::exp2(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(Exp2Backward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn exp2_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("exp2_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("exp2_", self_, &[self_])? else {
             return forward::exp2_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::exp2_(self_)?;
         let node = Exp2Backward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +123,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad * (result * formulas::LN_2).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `expm1`: Raises e to each element and subtracts 1, exactly for small elements too.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn expm1(self_: &Tensor) -> Result<Tensor> {
         return forward::expm1(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXPM1, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&EXPM1, keys, &[&self_]);
     }
     gradient::expm1(self_)
 }
@@ -32,7 +32,7 @@ pub fn expm1_(self_: &Tensor) -> Result<()> {
         return forward::expm1_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXPM1_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&EXPM1_, keys, &[&self_]);
     }
     gradient::expm1_(self_)
 }
@@ -44,7 +44,7 @@ pub fn expm1_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::expm1_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXPM1_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&EXPM1_OUT, keys, &[&self_, &out]);
     }
     gradient::expm1_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn expm1(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("expm1", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("expm1", &result, [self_])? {
-                elementary::expm1(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "expm1",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::expm1(result, self_),
+        )
     }
 
     pub fn expm1_(self_: &Tensor) -> Result<()> {
-        dispatch::named("expm1_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("expm1_", &place, [self_])? {
-                elementary::expm1(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "expm1_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::expm1(result, self_),
+        )
     }
 
     pub fn expm1_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("expm1.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("expm1.out", &place, [self_])? {
-                elementary::expm1(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "expm1.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::expm1(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn expm1(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::expm1(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Expm1Backward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::expm1(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(Expm1Backward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn expm1_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("expm1_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("expm1_", self_, &[self_])? else {
             return forward::expm1_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::expm1_(self_)?;
         let node = Expm1Backward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +123,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad * (result + 1.0).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `float_power`: Raises each element to a power, in doubles.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{composite, elementary, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn float_power_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Te
         return forward::float_power_tensor_tensor(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_TENSOR_TENSOR, keys, vec![self_.into(), exponent.into()])?.extract();
+        return dispatch::boxed(&FLOAT_POWER_TENSOR_TENSOR, keys, &[&self_, &exponent]);
     }
     gradient::float_power_tensor_tensor(self_, exponent)
 }
@@ -33,8 +33,7 @@ pub fn float_power_tensor_tensor_out(self_: &Tensor, exponent: &Tensor, out: &Te
         return forward::float_power_tensor_tensor_out(self_, exponent, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_TENSOR_TENSOR_OUT, keys, vec![self_.into(), exponent.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&FLOAT_POWER_TENSOR_TENSOR_OUT, keys, &[&self_, &exponent, &out]);
     }
     gradient::float_power_tensor_tensor_out(self_, exponent, out)
 }
@@ -52,7 +51,7 @@ pub fn float_power_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Ten
         return forward::float_power_tensor_scalar(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_TENSOR_SCALAR, keys, vec![self_.into(), exponent.into()])?.extract();
+        return dispatch::boxed(&FLOAT_POWER_TENSOR_SCALAR, keys, &[&self_, &exponent]);
     }
     gradient::float_power_tensor_scalar(self_, exponent)
 }
@@ -64,8 +63,7 @@ pub fn float_power_tensor_scalar_out(self_: &Tensor, exponent: Scalar, out: &Ten
         return forward::float_power_tensor_scalar_out(self_, exponent, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_TENSOR_SCALAR_OUT, keys, vec![self_.into(), exponent.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&FLOAT_POWER_TENSOR_SCALAR_OUT, keys, &[&self_, &exponent, &out]);
     }
     gradient::float_power_tensor_scalar_out(self_, exponent, out)
 }
@@ -83,7 +81,7 @@ pub fn float_power_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
         return forward::float_power_scalar(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_SCALAR, keys, vec![self_.into(), exponent.into()])?.extract();
+        return dispatch::boxed(&FLOAT_POWER_SCALAR, keys, &[&self_, &exponent]);
     }
     gradient::float_power_scalar(self_, exponent)
 }
@@ -95,8 +93,7 @@ pub fn float_power_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) ->
         return forward::float_power_scalar_out(self_, exponent, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_SCALAR_OUT, keys, vec![self_.into(), exponent.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&FLOAT_POWER_SCALAR_OUT, keys, &[&self_, &exponent, &out]);
     }
     gradient::float_power_scalar_out(self_, exponent, out)
 }
@@ -112,7 +109,7 @@ pub fn float_power_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) ->
 pub fn float_power_tensor_(self_: &Tensor, exponent: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | exponent.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_TENSOR_, keys, vec![self_.into(), exponent.into()]).map(drop);
+        return dispatch::boxed(&FLOAT_POWER_TENSOR_, keys, &[&self_, &exponent]);
     }
     composite::float_power_(self_, exponent)
 }
@@ -127,7 +124,7 @@ pub fn float_power_tensor_(self_: &Tensor, exponent: &Tensor) -> Result<()> {
 pub fn float_power_scalar_(self_: &Tensor, exponent: Scalar) -> Result<()> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOAT_POWER_SCALAR_, keys, vec![self_.into(), exponent.into()]).map(drop);
+        return dispatch::boxed(&FLOAT_POWER_SCALAR_, keys, &[&self_, &exponent]);
     }
     composite::float_power_scalar_(self_, exponent)
 }
@@ -137,74 +134,63 @@ mod forward {
     use super::*;
 
     pub fn float_power_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-        dispatch::named("float_power.Tensor_Tensor", || {
-            let self_ = &*self_.dense()?;
-            let exponent = &*exponent.dense()?;
-            let result = rules::float_power(self_, exponent)?.make()?;
-            if dispatch::on_cpu("float_power.Tensor_Tensor", &result, [self_, exponent])? {
-                elementary::pow(&result, self_, exponent)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "float_power.Tensor_Tensor",
+            [self_, exponent],
+            |&[self_, exponent]| rules::float_power(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
+        )
     }
 
     pub fn float_power_tensor_tensor_out(self_: &Tensor, exponent: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("float_power.Tensor_Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let exponent = &*exponent.dense()?;
-            let spec = rules::float_power(self_, exponent)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, exponent])?;
-            if dispatch::on_cpu("float_power.Tensor_Tensor_out", &place, [self_, exponent])? {
-                elementary::pow(&place, self_, exponent)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "float_power.Tensor_Tensor_out",
+            Overlap::Elementwise,
+            [self_, exponent],
+            out,
+            |&[self_, exponent]| rules::float_power(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
+        )
     }
 
     pub fn float_power_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Tensor> {
-        dispatch::named("float_power.Tensor_Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::float_power_scalar(self_, exponent)?.make()?;
-            if dispatch::on_cpu("float_power.Tensor_Scalar", &result, [self_])? {
-                elementary::pow_tensor_scalar(&result, self_, exponent)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "float_power.Tensor_Scalar",
+            [self_],
+            |&[self_]| rules::float_power_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+        )
     }
 
     pub fn float_power_tensor_scalar_out(self_: &Tensor, exponent: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("float_power.Tensor_Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::float_power_scalar(self_, exponent)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("float_power.Tensor_Scalar_out", &place, [self_])? {
-                elementary::pow_tensor_scalar(&place, self_, exponent)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "float_power.Tensor_Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::float_power_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+        )
     }
 
     pub fn float_power_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
-        dispatch::named("float_power.Scalar", || {
-            let exponent = &*exponent.dense()?;
-            let result = rules::float_power_of_number(self_, exponent)?.make()?;
-            if dispatch::on_cpu("float_power.Scalar", &result, [exponent])? {
-                elementary::pow_scalar(&result, self_, exponent)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "float_power.Scalar",
+            [exponent],
+            |&[exponent]| rules::float_power_of_number(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
+        )
     }
 
     pub fn float_power_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("float_power.Scalar_out", || {
-            let exponent = &*exponent.dense()?;
-            let spec = rules::float_power_of_number(self_, exponent)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [exponent])?;
-            if dispatch::on_cpu("float_power.Scalar_out", &place, [exponent])? {
-                elementary::pow_scalar(&place, self_, exponent)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "float_power.Scalar_out",
+            Overlap::Elementwise,
+            [exponent],
+            out,
+            |&[exponent]| rules::float_power_of_number(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
+        )
     }
 }
 
@@ -213,17 +199,14 @@ mod gradient {
     use super::*;
 
     pub fn float_power_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-        let mut result = forward::float_power_tensor_tensor(self_, exponent)?;
-        if autograd::should_record([self_, exponent]) {
-            let edges = Edges::new().with(self_).with(exponent);
-            let node = FloatPowerBackward0 {
+        let result = forward::float_power_tensor_tensor(self_, exponent)?;
+        autograd::recorded(result, &[self_, exponent], |edges, result| {
+            Ok(FloatPowerBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent)?,
-                result: Saved::output_if(edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(1), result)?,
+            })
+        })
     }
 
     pub fn float_power_tensor_tensor_out(self_: &Tensor, exponent: &Tensor, out: &Tensor) -> Result<()> {
@@ -247,8 +230,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -264,18 +246,15 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(1, formulas::float_power_exponents(grad, self_, exponent, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn float_power_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Tensor> {
-        let mut result = forward::float_power_tensor_scalar(self_, exponent)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = FloatPowerBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, exponent };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::float_power_tensor_scalar(self_, exponent)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(FloatPowerBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, exponent })
+        })
     }
 
     pub fn float_power_tensor_scalar_out(self_: &Tensor, exponent: Scalar, out: &Tensor) -> Result<()> {
@@ -298,8 +277,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -307,22 +285,19 @@ mod gradient {
                 let exponent = self.exponent;
                 gradients.set(0, formulas::float_power_base(grad, self_, exponent))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn float_power_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
-        let mut result = forward::float_power_scalar(self_, exponent)?;
-        if autograd::should_record([exponent]) {
-            let edges = Edges::new().with(exponent);
-            let node = FloatPowerBackward2 {
+        let result = forward::float_power_scalar(self_, exponent)?;
+        autograd::recorded(result, &[exponent], |edges, result| {
+            Ok(FloatPowerBackward2 {
                 self_,
                 exponent: Saved::input_if(edges.needs(0), exponent)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn float_power_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) -> Result<()> {
@@ -346,8 +321,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -356,7 +330,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::float_power_exponents_of_number(grad, self_, exponent, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

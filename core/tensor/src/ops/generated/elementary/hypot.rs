@@ -2,8 +2,8 @@
 //! `hypot`: Takes the distance of the points (self, other) from 0, without overflow on the way.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn hypot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::hypot(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HYPOT, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&HYPOT, keys, &[&self_, &other]);
     }
     gradient::hypot(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn hypot_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::hypot_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HYPOT_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&HYPOT_, keys, &[&self_, &other]);
     }
     gradient::hypot_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn hypot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::hypot_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HYPOT_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&HYPOT_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::hypot_out(self_, other, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn hypot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("hypot", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("hypot", &result, [self_, other])? {
-                numeric::hypot(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "hypot",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::hypot(result, self_, other),
+        )
     }
 
     pub fn hypot_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("hypot_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("hypot_", &place, [self_, other])? {
-                numeric::hypot(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "hypot_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::hypot(result, self_, other),
+        )
     }
 
     pub fn hypot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("hypot.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("hypot.out", &place, [self_, other])? {
-                numeric::hypot(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "hypot.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::hypot(result, self_, other),
+        )
     }
 }
 
@@ -99,26 +90,20 @@ mod gradient {
     use super::*;
 
     pub fn hypot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::hypot(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = HypotBackward0 {
+        let result = forward::hypot(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, result| {
+            Ok(HypotBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 other: Saved::input_if(edges.needs(1), other)?,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), result)?,
+            })
+        })
     }
 
     pub fn hypot_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("hypot_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("hypot_", self_, &[self_, other])? else {
             return forward::hypot_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::hypot_(self_, other)?;
@@ -151,8 +136,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -167,7 +151,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(1, grad * (other / result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `pow`: Raises each element to a power.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn pow_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Tensor> {
         return forward::pow_tensor_tensor(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_TENSOR_TENSOR, keys, vec![self_.into(), exponent.into()])?.extract();
+        return dispatch::boxed(&POW_TENSOR_TENSOR, keys, &[&self_, &exponent]);
     }
     gradient::pow_tensor_tensor(self_, exponent)
 }
@@ -33,7 +33,7 @@ pub fn pow_tensor_(self_: &Tensor, exponent: &Tensor) -> Result<()> {
         return forward::pow_tensor_(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_TENSOR_, keys, vec![self_.into(), exponent.into()]).map(drop);
+        return dispatch::boxed(&POW_TENSOR_, keys, &[&self_, &exponent]);
     }
     gradient::pow_tensor_(self_, exponent)
 }
@@ -45,8 +45,7 @@ pub fn pow_tensor_tensor_out(self_: &Tensor, exponent: &Tensor, out: &Tensor) ->
         return forward::pow_tensor_tensor_out(self_, exponent, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_TENSOR_TENSOR_OUT, keys, vec![self_.into(), exponent.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&POW_TENSOR_TENSOR_OUT, keys, &[&self_, &exponent, &out]);
     }
     gradient::pow_tensor_tensor_out(self_, exponent, out)
 }
@@ -64,7 +63,7 @@ pub fn pow_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Tensor> {
         return forward::pow_tensor_scalar(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_TENSOR_SCALAR, keys, vec![self_.into(), exponent.into()])?.extract();
+        return dispatch::boxed(&POW_TENSOR_SCALAR, keys, &[&self_, &exponent]);
     }
     gradient::pow_tensor_scalar(self_, exponent)
 }
@@ -76,7 +75,7 @@ pub fn pow_scalar_(self_: &Tensor, exponent: Scalar) -> Result<()> {
         return forward::pow_scalar_(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_SCALAR_, keys, vec![self_.into(), exponent.into()]).map(drop);
+        return dispatch::boxed(&POW_SCALAR_, keys, &[&self_, &exponent]);
     }
     gradient::pow_scalar_(self_, exponent)
 }
@@ -88,8 +87,7 @@ pub fn pow_tensor_scalar_out(self_: &Tensor, exponent: Scalar, out: &Tensor) -> 
         return forward::pow_tensor_scalar_out(self_, exponent, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_TENSOR_SCALAR_OUT, keys, vec![self_.into(), exponent.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&POW_TENSOR_SCALAR_OUT, keys, &[&self_, &exponent, &out]);
     }
     gradient::pow_tensor_scalar_out(self_, exponent, out)
 }
@@ -107,7 +105,7 @@ pub fn pow_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
         return forward::pow_scalar(self_, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_SCALAR, keys, vec![self_.into(), exponent.into()])?.extract();
+        return dispatch::boxed(&POW_SCALAR, keys, &[&self_, &exponent]);
     }
     gradient::pow_scalar(self_, exponent)
 }
@@ -119,7 +117,7 @@ pub fn pow_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) -> Result<
         return forward::pow_scalar_out(self_, exponent, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POW_SCALAR_OUT, keys, vec![self_.into(), exponent.into(), out.into()]).map(drop);
+        return dispatch::boxed(&POW_SCALAR_OUT, keys, &[&self_, &exponent, &out]);
     }
     gradient::pow_scalar_out(self_, exponent, out)
 }
@@ -129,101 +127,83 @@ mod forward {
     use super::*;
 
     pub fn pow_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-        dispatch::named("pow.Tensor_Tensor", || {
-            let self_ = &*self_.dense()?;
-            let exponent = &*exponent.dense()?;
-            let result = rules::arithmetic(self_, exponent)?.make()?;
-            if dispatch::on_cpu("pow.Tensor_Tensor", &result, [self_, exponent])? {
-                elementary::pow(&result, self_, exponent)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "pow.Tensor_Tensor",
+            [self_, exponent],
+            |&[self_, exponent]| rules::arithmetic(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
+        )
     }
 
     pub fn pow_tensor_(self_: &Tensor, exponent: &Tensor) -> Result<()> {
-        dispatch::named("pow_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let exponent = &*exponent.dense()?;
-            let spec = rules::arithmetic(self_, exponent)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [exponent])?;
-            if dispatch::on_cpu("pow_.Tensor", &place, [self_, exponent])? {
-                elementary::pow(&place, self_, exponent)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "pow_.Tensor",
+            Overlap::Elementwise,
+            [self_, exponent],
+            |&[self_, exponent]| rules::arithmetic(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
+        )
     }
 
     pub fn pow_tensor_tensor_out(self_: &Tensor, exponent: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("pow.Tensor_Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let exponent = &*exponent.dense()?;
-            let spec = rules::arithmetic(self_, exponent)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, exponent])?;
-            if dispatch::on_cpu("pow.Tensor_Tensor_out", &place, [self_, exponent])? {
-                elementary::pow(&place, self_, exponent)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "pow.Tensor_Tensor_out",
+            Overlap::Elementwise,
+            [self_, exponent],
+            out,
+            |&[self_, exponent]| rules::arithmetic(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
+        )
     }
 
     pub fn pow_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Tensor> {
-        dispatch::named("pow.Tensor_Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::pow_tensor_scalar(self_, exponent)?.make()?;
-            if dispatch::on_cpu("pow.Tensor_Scalar", &result, [self_])? {
-                elementary::pow_tensor_scalar(&result, self_, exponent)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "pow.Tensor_Scalar",
+            [self_],
+            |&[self_]| rules::pow_tensor_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+        )
     }
 
     pub fn pow_scalar_(self_: &Tensor, exponent: Scalar) -> Result<()> {
-        dispatch::named("pow_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::pow_tensor_scalar(self_, exponent)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("pow_.Scalar", &place, [self_])? {
-                elementary::pow_tensor_scalar(&place, self_, exponent)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "pow_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::pow_tensor_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+        )
     }
 
     pub fn pow_tensor_scalar_out(self_: &Tensor, exponent: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("pow.Tensor_Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::pow_tensor_scalar(self_, exponent)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("pow.Tensor_Scalar_out", &place, [self_])? {
-                elementary::pow_tensor_scalar(&place, self_, exponent)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "pow.Tensor_Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::pow_tensor_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+        )
     }
 
     pub fn pow_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
-        dispatch::named("pow.Scalar", || {
-            let exponent = &*exponent.dense()?;
-            let result = rules::pow_scalar(self_, exponent)?.make()?;
-            if dispatch::on_cpu("pow.Scalar", &result, [exponent])? {
-                elementary::pow_scalar(&result, self_, exponent)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "pow.Scalar",
+            [exponent],
+            |&[exponent]| rules::pow_scalar(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
+        )
     }
 
     pub fn pow_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("pow.Scalar_out", || {
-            let exponent = &*exponent.dense()?;
-            let spec = rules::pow_scalar(self_, exponent)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [exponent])?;
-            if dispatch::on_cpu("pow.Scalar_out", &place, [exponent])? {
-                elementary::pow_scalar(&place, self_, exponent)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "pow.Scalar_out",
+            Overlap::Elementwise,
+            [exponent],
+            out,
+            |&[exponent]| rules::pow_scalar(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
+        )
     }
 }
 
@@ -232,26 +212,20 @@ mod gradient {
     use super::*;
 
     pub fn pow_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-        let mut result = forward::pow_tensor_tensor(self_, exponent)?;
-        if autograd::should_record([self_, exponent]) {
-            let edges = Edges::new().with(self_).with(exponent);
-            let node = PowBackward1 {
+        let result = forward::pow_tensor_tensor(self_, exponent)?;
+        autograd::recorded(result, &[self_, exponent], |edges, result| {
+            Ok(PowBackward1 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent)?,
-                result: Saved::output_if(edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(1), result)?,
+            })
+        })
     }
 
     pub fn pow_tensor_(self_: &Tensor, exponent: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, exponent]);
-        autograd::check_inplace("pow_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("pow_", self_, &[self_, exponent])? else {
             return forward::pow_tensor_(self_, exponent);
-        }
-        let edges = Edges::new().with(self_).with(exponent);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_exponent = Saved::input_if(edges.needs(0) || edges.needs(1), exponent)?;
         forward::pow_tensor_(self_, exponent)?;
@@ -284,8 +258,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -301,27 +274,21 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(1, formulas::pow_exponents(grad, self_, exponent, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn pow_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Tensor> {
-        let mut result = forward::pow_tensor_scalar(self_, exponent)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = PowBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, exponent };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::pow_tensor_scalar(self_, exponent)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(PowBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, exponent })
+        })
     }
 
     pub fn pow_scalar_(self_: &Tensor, exponent: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("pow_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("pow_", self_, &[self_])? else {
             return forward::pow_scalar_(self_, exponent);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::pow_scalar_(self_, exponent)?;
         let node = PowBackward0 { self_: saved_self, exponent };
@@ -348,8 +315,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -357,22 +323,19 @@ mod gradient {
                 let exponent = self.exponent;
                 gradients.set(0, formulas::pow_base(grad, self_, exponent))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn pow_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
-        let mut result = forward::pow_scalar(self_, exponent)?;
-        if autograd::should_record([exponent]) {
-            let edges = Edges::new().with(exponent);
-            let node = PowBackward2 {
+        let result = forward::pow_scalar(self_, exponent)?;
+        autograd::recorded(result, &[exponent], |edges, result| {
+            Ok(PowBackward2 {
                 self_,
                 exponent: Saved::input_if(edges.needs(0), exponent)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn pow_scalar_out(self_: Scalar, exponent: &Tensor, out: &Tensor) -> Result<()> {
@@ -396,8 +359,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -406,7 +368,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::pow_exponents_of_number(grad, self_, exponent, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

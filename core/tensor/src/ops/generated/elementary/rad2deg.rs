@@ -2,8 +2,8 @@
 //! `rad2deg`: Turns radians into degrees.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn rad2deg(self_: &Tensor) -> Result<Tensor> {
         return forward::rad2deg(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RAD2DEG, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&RAD2DEG, keys, &[&self_]);
     }
     gradient::rad2deg(self_)
 }
@@ -32,7 +32,7 @@ pub fn rad2deg_(self_: &Tensor) -> Result<()> {
         return forward::rad2deg_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RAD2DEG_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&RAD2DEG_, keys, &[&self_]);
     }
     gradient::rad2deg_(self_)
 }
@@ -44,7 +44,7 @@ pub fn rad2deg_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::rad2deg_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RAD2DEG_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&RAD2DEG_OUT, keys, &[&self_, &out]);
     }
     gradient::rad2deg_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn rad2deg(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("rad2deg", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("rad2deg", &result, [self_])? {
-                elementary::rad2deg(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "rad2deg",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::rad2deg(result, self_),
+        )
     }
 
     pub fn rad2deg_(self_: &Tensor) -> Result<()> {
-        dispatch::named("rad2deg_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("rad2deg_", &place, [self_])? {
-                elementary::rad2deg(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "rad2deg_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::rad2deg(result, self_),
+        )
     }
 
     pub fn rad2deg_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("rad2deg.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("rad2deg.out", &place, [self_])? {
-                elementary::rad2deg(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "rad2deg.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::rad2deg(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn rad2deg(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::rad2deg(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Rad2degBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::rad2deg(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(Rad2degBackward0))
     }
 
     pub fn rad2deg_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("rad2deg_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("rad2deg_", self_, &[self_])? else {
             return forward::rad2deg_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::rad2deg_(self_)?;
         let node = Rad2degBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.rad2deg())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

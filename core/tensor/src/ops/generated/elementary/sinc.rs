@@ -2,8 +2,8 @@
 //! `sinc`: Takes the sine of pi times each element, over that.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn sinc(self_: &Tensor) -> Result<Tensor> {
         return forward::sinc(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SINC, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SINC, keys, &[&self_]);
     }
     gradient::sinc(self_)
 }
@@ -32,7 +32,7 @@ pub fn sinc_(self_: &Tensor) -> Result<()> {
         return forward::sinc_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SINC_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SINC_, keys, &[&self_]);
     }
     gradient::sinc_(self_)
 }
@@ -44,7 +44,7 @@ pub fn sinc_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::sinc_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SINC_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SINC_OUT, keys, &[&self_, &out]);
     }
     gradient::sinc_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn sinc(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("sinc", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("sinc", &result, [self_])? {
-                elementary::sinc(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "sinc",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sinc(result, self_),
+        )
     }
 
     pub fn sinc_(self_: &Tensor) -> Result<()> {
-        dispatch::named("sinc_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sinc_", &place, [self_])? {
-                elementary::sinc(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "sinc_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sinc(result, self_),
+        )
     }
 
     pub fn sinc_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("sinc.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("sinc.out", &place, [self_])? {
-                elementary::sinc(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "sinc.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sinc(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn sinc(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::sinc(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SincBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sinc(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SincBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn sinc_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("sinc_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("sinc_", self_, &[self_])? else {
             return forward::sinc_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::sinc_(self_)?;
         let node = SincBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, formulas::sinc(grad, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `square`: Multiplies each element by itself; bools give integers.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn square(self_: &Tensor) -> Result<Tensor> {
         return forward::square(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUARE, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SQUARE, keys, &[&self_]);
     }
     gradient::square(self_)
 }
@@ -32,7 +32,7 @@ pub fn square_(self_: &Tensor) -> Result<()> {
         return forward::square_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUARE_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SQUARE_, keys, &[&self_]);
     }
     gradient::square_(self_)
 }
@@ -44,7 +44,7 @@ pub fn square_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::square_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUARE_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SQUARE_OUT, keys, &[&self_, &out]);
     }
     gradient::square_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn square(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("square", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::square(self_)?.make()?;
-            if dispatch::on_cpu("square", &result, [self_])? {
-                elementary::square(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "square",
+            [self_],
+            |&[self_]| rules::square(self_),
+            |result, &[self_]| elementary::square(result, self_),
+        )
     }
 
     pub fn square_(self_: &Tensor) -> Result<()> {
-        dispatch::named("square_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::square(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("square_", &place, [self_])? {
-                elementary::square(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "square_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::square(self_),
+            |result, &[self_]| elementary::square(result, self_),
+        )
     }
 
     pub fn square_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("square.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::square(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("square.out", &place, [self_])? {
-                elementary::square(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "square.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::square(self_),
+            |result, &[self_]| elementary::square(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn square(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::square(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SquareBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::square(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SquareBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn square_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("square_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("square_", self_, &[self_])? else {
             return forward::square_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::square_(self_)?;
         let node = SquareBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * self_.conj() * 2.0)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

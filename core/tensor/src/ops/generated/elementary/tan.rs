@@ -2,8 +2,8 @@
 //! `tan`: Takes the tangent of each element, in radians.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn tan(self_: &Tensor) -> Result<Tensor> {
         return forward::tan(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TAN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&TAN, keys, &[&self_]);
     }
     gradient::tan(self_)
 }
@@ -32,7 +32,7 @@ pub fn tan_(self_: &Tensor) -> Result<()> {
         return forward::tan_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TAN_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&TAN_, keys, &[&self_]);
     }
     gradient::tan_(self_)
 }
@@ -44,7 +44,7 @@ pub fn tan_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::tan_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TAN_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&TAN_OUT, keys, &[&self_, &out]);
     }
     gradient::tan_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn tan(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("tan", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("tan", &result, [self_])? {
-                elementary::tan(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "tan",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::tan(result, self_),
+        )
     }
 
     pub fn tan_(self_: &Tensor) -> Result<()> {
-        dispatch::named("tan_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("tan_", &place, [self_])? {
-                elementary::tan(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "tan_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::tan(result, self_),
+        )
     }
 
     pub fn tan_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("tan.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("tan.out", &place, [self_])? {
-                elementary::tan(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "tan.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::tan(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn tan(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::tan(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TanBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::tan(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(TanBackward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn tan_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("tan_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("tan_", self_, &[self_])? else {
             return forward::tan_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::tan_(self_)?;
         let node = TanBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +123,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad * (result * result + 1.0).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `tanh_backward`: Passes a gradient on through the hyperbolic tangent.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -19,7 +19,7 @@ pub fn tanh_backward(grad_output: &Tensor, output: &Tensor) -> Result<Tensor> {
         return forward::tanh_backward(grad_output, output);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TANH_BACKWARD, keys, vec![grad_output.into(), output.into()])?.extract();
+        return dispatch::boxed(&TANH_BACKWARD, keys, &[&grad_output, &output]);
     }
     gradient::tanh_backward(grad_output, output)
 }
@@ -31,12 +31,7 @@ pub fn tanh_backward_grad_input(grad_output: &Tensor, output: &Tensor, grad_inpu
         return forward::tanh_backward_grad_input(grad_output, output, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &TANH_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_output.into(), output.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&TANH_BACKWARD_GRAD_INPUT, keys, &[&grad_output, &output, &grad_input]);
     }
     gradient::tanh_backward_grad_input(grad_output, output, grad_input)
 }
@@ -46,28 +41,23 @@ mod forward {
     use super::*;
 
     pub fn tanh_backward(grad_output: &Tensor, output: &Tensor) -> Result<Tensor> {
-        dispatch::named("tanh_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let output = &*output.dense()?;
-            let result = rules::arithmetic(grad_output, output)?.make()?;
-            if dispatch::on_cpu("tanh_backward", &result, [grad_output, output])? {
-                elementary::tanh_backward(&result, grad_output, output)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "tanh_backward",
+            [grad_output, output],
+            |&[grad_output, output]| rules::arithmetic(grad_output, output),
+            |result, &[grad_output, output]| elementary::tanh_backward(result, grad_output, output),
+        )
     }
 
     pub fn tanh_backward_grad_input(grad_output: &Tensor, output: &Tensor, grad_input: &Tensor) -> Result<()> {
-        dispatch::named("tanh_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let output = &*output.dense()?;
-            let spec = rules::arithmetic(grad_output, output)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, output])?;
-            if dispatch::on_cpu("tanh_backward.grad_input", &place, [grad_output, output])? {
-                elementary::tanh_backward(&place, grad_output, output)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "tanh_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, output],
+            grad_input,
+            |&[grad_output, output]| rules::arithmetic(grad_output, output),
+            |result, &[grad_output, output]| elementary::tanh_backward(result, grad_output, output),
+        )
     }
 }
 
@@ -76,16 +66,13 @@ mod gradient {
     use super::*;
 
     pub fn tanh_backward(grad_output: &Tensor, output: &Tensor) -> Result<Tensor> {
-        let mut result = forward::tanh_backward(grad_output, output)?;
-        if autograd::should_record([grad_output, output]) {
-            let edges = Edges::new().with(grad_output).with(output);
-            let node = TanhBackwardBackward0 {
+        let result = forward::tanh_backward(grad_output, output)?;
+        autograd::recorded(result, &[grad_output, output], |edges, _| {
+            Ok(TanhBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 output: Saved::input_if(edges.needs(0) || edges.needs(1), output)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn tanh_backward_grad_input(grad_output: &Tensor, output: &Tensor, grad_input: &Tensor) -> Result<()> {
@@ -108,8 +95,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -123,7 +109,7 @@ mod gradient {
                 let output = &call.unpack(&self.output)?;
                 gradients.set(1, grad.conj() * grad_output * output * -2.0)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

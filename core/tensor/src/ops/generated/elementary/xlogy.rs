@@ -2,8 +2,8 @@
 //! `xlogy`: Multiplies each element by the logarithm of another; 0 where the first is.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn xlogy_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::xlogy_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&XLOGY_TENSOR, keys, &[&self_, &other]);
     }
     gradient::xlogy_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn xlogy_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::xlogy_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&XLOGY_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::xlogy_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn xlogy_outtensor(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<(
         return forward::xlogy_outtensor(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_OUTTENSOR, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&XLOGY_OUTTENSOR, keys, &[&self_, &other, &out]);
     }
     gradient::xlogy_outtensor(self_, other, out)
 }
@@ -63,7 +63,7 @@ pub fn xlogy_scalar_self(self_: Scalar, other: &Tensor) -> Result<Tensor> {
         return forward::xlogy_scalar_self(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_SCALAR_SELF, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&XLOGY_SCALAR_SELF, keys, &[&self_, &other]);
     }
     gradient::xlogy_scalar_self(self_, other)
 }
@@ -75,7 +75,7 @@ pub fn xlogy_outscalar_self(self_: Scalar, other: &Tensor, out: &Tensor) -> Resu
         return forward::xlogy_outscalar_self(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_OUTSCALAR_SELF, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&XLOGY_OUTSCALAR_SELF, keys, &[&self_, &other, &out]);
     }
     gradient::xlogy_outscalar_self(self_, other, out)
 }
@@ -94,7 +94,7 @@ pub fn xlogy_scalar_other(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::xlogy_scalar_other(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_SCALAR_OTHER, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&XLOGY_SCALAR_OTHER, keys, &[&self_, &other]);
     }
     gradient::xlogy_scalar_other(self_, other)
 }
@@ -106,7 +106,7 @@ pub fn xlogy_scalar_other_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::xlogy_scalar_other_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_SCALAR_OTHER_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&XLOGY_SCALAR_OTHER_, keys, &[&self_, &other]);
     }
     gradient::xlogy_scalar_other_(self_, other)
 }
@@ -118,7 +118,7 @@ pub fn xlogy_outscalar_other(self_: &Tensor, other: Scalar, out: &Tensor) -> Res
         return forward::xlogy_outscalar_other(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&XLOGY_OUTSCALAR_OTHER, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&XLOGY_OUTSCALAR_OTHER, keys, &[&self_, &other, &out]);
     }
     gradient::xlogy_outscalar_other(self_, other, out)
 }
@@ -128,101 +128,83 @@ mod forward {
     use super::*;
 
     pub fn xlogy_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("xlogy.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("xlogy.Tensor", &result, [self_, other])? {
-                numeric::xlogy(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "xlogy.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::xlogy(result, self_, other),
+        )
     }
 
     pub fn xlogy_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("xlogy_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("xlogy_.Tensor", &place, [self_, other])? {
-                numeric::xlogy(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "xlogy_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::xlogy(result, self_, other),
+        )
     }
 
     pub fn xlogy_outtensor(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("xlogy.OutTensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("xlogy.OutTensor", &place, [self_, other])? {
-                numeric::xlogy(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "xlogy.OutTensor",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::xlogy(result, self_, other),
+        )
     }
 
     pub fn xlogy_scalar_self(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("xlogy.Scalar_Self", || {
-            let other = &*other.dense()?;
-            let result = rules::true_divide_scalar(other, self_)?.make()?;
-            if dispatch::on_cpu("xlogy.Scalar_Self", &result, [other])? {
-                numeric::scalar_xlogy(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "xlogy.Scalar_Self",
+            [other],
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| numeric::scalar_xlogy(result, self_, other),
+        )
     }
 
     pub fn xlogy_outscalar_self(self_: Scalar, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("xlogy.OutScalar_Self", || {
-            let other = &*other.dense()?;
-            let spec = rules::true_divide_scalar(other, self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("xlogy.OutScalar_Self", &place, [other])? {
-                numeric::scalar_xlogy(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "xlogy.OutScalar_Self",
+            Overlap::Elementwise,
+            [other],
+            out,
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| numeric::scalar_xlogy(result, self_, other),
+        )
     }
 
     pub fn xlogy_scalar_other(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("xlogy.Scalar_Other", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("xlogy.Scalar_Other", &result, [self_])? {
-                numeric::xlogy_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "xlogy.Scalar_Other",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::xlogy_scalar(result, self_, other),
+        )
     }
 
     pub fn xlogy_scalar_other_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("xlogy_.Scalar_Other", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("xlogy_.Scalar_Other", &place, [self_])? {
-                numeric::xlogy_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "xlogy_.Scalar_Other",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::xlogy_scalar(result, self_, other),
+        )
     }
 
     pub fn xlogy_outscalar_other(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("xlogy.OutScalar_Other", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("xlogy.OutScalar_Other", &place, [self_])? {
-                numeric::xlogy_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "xlogy.OutScalar_Other",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::xlogy_scalar(result, self_, other),
+        )
     }
 }
 
@@ -231,25 +213,19 @@ mod gradient {
     use super::*;
 
     pub fn xlogy_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::xlogy_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = XlogyBackward0 {
+        let result = forward::xlogy_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(XlogyBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn xlogy_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("xlogy_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("xlogy_", self_, &[self_, other])? else {
             return forward::xlogy_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::xlogy_tensor_(self_, other)?;
@@ -277,8 +253,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -293,18 +268,15 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, grad * self_ / other)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn xlogy_scalar_self(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::xlogy_scalar_self(self_, other)?;
-        if autograd::should_record([other]) {
-            let edges = Edges::new().with(other);
-            let node = XlogyBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::xlogy_scalar_self(self_, other)?;
+        autograd::recorded(result, &[other], |edges, _| {
+            Ok(XlogyBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? })
+        })
     }
 
     pub fn xlogy_outscalar_self(self_: Scalar, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -327,8 +299,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -336,27 +307,21 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(0, grad / other * self_)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn xlogy_scalar_other(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::xlogy_scalar_other(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = XlogyBackward2 { self_: Saved::input_if(edges.needs(0), self_)?, other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::xlogy_scalar_other(self_, other)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(XlogyBackward2 { self_: Saved::input_if(edges.needs(0), self_)?, other })
+        })
     }
 
     pub fn xlogy_scalar_other_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("xlogy_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("xlogy_", self_, &[self_])? else {
             return forward::xlogy_scalar_other_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::xlogy_scalar_other_(self_, other)?;
         let node = XlogyBackward2 { self_: saved_self, other };
@@ -383,8 +348,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -392,7 +356,7 @@ mod gradient {
                 let other = self.other;
                 gradients.set(0, formulas::xlogy_of_number(grad, self_, other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

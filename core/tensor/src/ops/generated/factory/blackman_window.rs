@@ -22,15 +22,8 @@ pub fn blackman_window(window_length: i64, options: Options) -> Result<Tensor> {
         return dispatch::boxed(
             &BLACKMAN_WINDOW,
             keys,
-            vec![
-                window_length.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::blackman_window(window_length, options)
 }
@@ -51,16 +44,8 @@ pub fn blackman_window_periodic(window_length: i64, periodic: bool, options: Opt
         return dispatch::boxed(
             &BLACKMAN_WINDOW_PERIODIC,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &periodic, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::blackman_window_periodic(window_length, periodic, options)
 }

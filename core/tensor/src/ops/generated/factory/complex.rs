@@ -2,8 +2,8 @@
 //! `complex`: Makes complex numbers of their real and imaginary parts.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{factory, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
         return forward::complex(real, imag);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COMPLEX, keys, vec![real.into(), imag.into()])?.extract();
+        return dispatch::boxed(&COMPLEX, keys, &[&real, &imag]);
     }
     gradient::complex(real, imag)
 }
@@ -32,7 +32,7 @@ pub fn complex_out(real: &Tensor, imag: &Tensor, out: &Tensor) -> Result<()> {
         return forward::complex_out(real, imag, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COMPLEX_OUT, keys, vec![real.into(), imag.into(), out.into()]).map(drop);
+        return dispatch::boxed(&COMPLEX_OUT, keys, &[&real, &imag, &out]);
     }
     gradient::complex_out(real, imag, out)
 }
@@ -42,28 +42,23 @@ mod forward {
     use super::*;
 
     pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
-        dispatch::named("complex", || {
-            let real = &*real.dense()?;
-            let imag = &*imag.dense()?;
-            let result = rules::complex(real, imag)?.make()?;
-            if dispatch::on_cpu("complex", &result, [real, imag])? {
-                factory::complex(&result, real, imag)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "complex",
+            [real, imag],
+            |&[real, imag]| rules::complex(real, imag),
+            |result, &[real, imag]| factory::complex(result, real, imag),
+        )
     }
 
     pub fn complex_out(real: &Tensor, imag: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("complex.out", || {
-            let real = &*real.dense()?;
-            let imag = &*imag.dense()?;
-            let spec = rules::complex(real, imag)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [real, imag])?;
-            if dispatch::on_cpu("complex.out", &place, [real, imag])? {
-                factory::complex(&place, real, imag)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "complex.out",
+            Overlap::Elementwise,
+            [real, imag],
+            out,
+            |&[real, imag]| rules::complex(real, imag),
+            |result, &[real, imag]| factory::complex(result, real, imag),
+        )
     }
 }
 
@@ -72,13 +67,8 @@ mod gradient {
     use super::*;
 
     pub fn complex(real: &Tensor, imag: &Tensor) -> Result<Tensor> {
-        let mut result = forward::complex(real, imag)?;
-        if autograd::should_record([real, imag]) {
-            let edges = Edges::new().with(real).with(imag);
-            let node = ComplexBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::complex(real, imag)?;
+        autograd::recorded(result, &[real, imag], |_, _| Ok(ComplexBackward0))
     }
 
     pub fn complex_out(real: &Tensor, imag: &Tensor, out: &Tensor) -> Result<()> {
@@ -98,8 +88,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -110,7 +99,7 @@ mod gradient {
             {
                 gradients.set(1, grad.imag())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `empty_permuted`: Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting
 //! its elements.
 
-use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values, assembly};
 use crate::ops::{factory, rules};
 use crate::{Options, Tensor};
 use rushlight_base::Result;
@@ -20,16 +20,8 @@ pub fn empty_permuted(size: &[i64], physical_layout: &[i64], options: Options) -
         return dispatch::boxed(
             &EMPTY_PERMUTED,
             keys,
-            vec![
-                size.into(),
-                physical_layout.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&size, &physical_layout, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     forward::empty_permuted(size, physical_layout, options)
 }
@@ -39,13 +31,12 @@ mod forward {
     use super::*;
 
     pub fn empty_permuted(size: &[i64], physical_layout: &[i64], options: Options) -> Result<Tensor> {
-        dispatch::named("empty_permuted", || {
-            let result = rules::empty_permuted(size, physical_layout, options)?.make()?;
-            if dispatch::on_cpu("empty_permuted", &result, [])? {
-                factory::empty_permuted(&result, size, physical_layout, options)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "empty_permuted",
+            [],
+            |&[]| rules::empty_permuted(size, physical_layout, options),
+            |result, &[]| factory::empty_permuted(result, size, physical_layout, options),
+        )
     }
 }
 

@@ -22,15 +22,8 @@ pub fn hamming_window(window_length: i64, options: Options) -> Result<Tensor> {
         return dispatch::boxed(
             &HAMMING_WINDOW,
             keys,
-            vec![
-                window_length.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::hamming_window(window_length, options)
 }
@@ -50,16 +43,8 @@ pub fn hamming_window_periodic(window_length: i64, periodic: bool, options: Opti
         return dispatch::boxed(
             &HAMMING_WINDOW_PERIODIC,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &periodic, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::hamming_window_periodic(window_length, periodic, options)
 }
@@ -84,17 +69,8 @@ pub fn hamming_window_periodic_alpha(
         return dispatch::boxed(
             &HAMMING_WINDOW_PERIODIC_ALPHA,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                alpha.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &periodic, &alpha, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::hamming_window_alpha(window_length, periodic, alpha, options)
 }
@@ -120,18 +96,17 @@ pub fn hamming_window_periodic_alpha_beta(
         return dispatch::boxed(
             &HAMMING_WINDOW_PERIODIC_ALPHA_BETA,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                alpha.into(),
-                beta.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
+            &[
+                &window_length,
+                &periodic,
+                &alpha,
+                &beta,
+                &options.dtype,
+                &options.layout,
+                &options.device,
+                &options.pin_memory,
             ],
-        )?
-        .extract();
+        );
     }
     composite::hamming_window_alpha_beta(window_length, periodic, alpha, beta, options)
 }

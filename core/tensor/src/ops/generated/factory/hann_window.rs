@@ -21,15 +21,8 @@ pub fn hann_window(window_length: i64, options: Options) -> Result<Tensor> {
         return dispatch::boxed(
             &HANN_WINDOW,
             keys,
-            vec![
-                window_length.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::hann_window(window_length, options)
 }
@@ -48,16 +41,8 @@ pub fn hann_window_periodic(window_length: i64, periodic: bool, options: Options
         return dispatch::boxed(
             &HANN_WINDOW_PERIODIC,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &periodic, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::hann_window_periodic(window_length, periodic, options)
 }

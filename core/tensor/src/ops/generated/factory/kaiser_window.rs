@@ -22,15 +22,8 @@ pub fn kaiser_window(window_length: i64, options: Options) -> Result<Tensor> {
         return dispatch::boxed(
             &KAISER_WINDOW,
             keys,
-            vec![
-                window_length.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::kaiser_window(window_length, options)
 }
@@ -50,16 +43,8 @@ pub fn kaiser_window_periodic(window_length: i64, periodic: bool, options: Optio
         return dispatch::boxed(
             &KAISER_WINDOW_PERIODIC,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &periodic, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::kaiser_window_periodic(window_length, periodic, options)
 }
@@ -79,17 +64,8 @@ pub fn kaiser_window_beta(window_length: i64, periodic: bool, beta: f64, options
         return dispatch::boxed(
             &KAISER_WINDOW_BETA,
             keys,
-            vec![
-                window_length.into(),
-                periodic.into(),
-                beta.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&window_length, &periodic, &beta, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     composite::kaiser_window_beta(window_length, periodic, beta, options)
 }

@@ -2,8 +2,8 @@
 //! `lift_fresh_copy`: Copies a tensor that was made from literals; the gradient passes through.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{factory, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn lift_fresh_copy(self_: &Tensor) -> Result<Tensor> {
         return forward::lift_fresh_copy(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LIFT_FRESH_COPY, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&LIFT_FRESH_COPY, keys, &[&self_]);
     }
     gradient::lift_fresh_copy(self_)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn lift_fresh_copy(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("lift_fresh_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::copied(self_)?.make()?;
-            if dispatch::on_cpu("lift_fresh_copy", &result, [self_])? {
-                factory::lift_fresh_copy(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "lift_fresh_copy",
+            [self_],
+            |&[self_]| rules::copied(self_),
+            |result, &[self_]| factory::lift_fresh_copy(result, self_),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn lift_fresh_copy(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::lift_fresh_copy(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LiftFreshCopyBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::lift_fresh_copy(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(LiftFreshCopyBackward0))
     }
 
     /// The derivative of `lift_fresh_copy`.
@@ -67,14 +60,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(x.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_VANDER, keys, vec![x.into(), n.into()])?.extract();
+        return dispatch::boxed(&LINALG_VANDER, keys, &[&x, &n]);
     }
     composite::linalg_vander(x, n)
 }

@@ -19,16 +19,8 @@ pub fn new_empty(self_: &Tensor, size: &[i64], options: Options) -> Result<Tenso
         return dispatch::boxed(
             &NEW_EMPTY,
             keys,
-            vec![
-                self_.into(),
-                size.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &size, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     forward::new_empty(self_, size, options)
 }

@@ -21,17 +21,8 @@ pub fn new_empty_strided(self_: &Tensor, size: &[i64], stride: &[i64], options: 
         return dispatch::boxed(
             &NEW_EMPTY_STRIDED,
             keys,
-            vec![
-                self_.into(),
-                size.into(),
-                stride.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &size, &stride, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     forward::new_empty_strided(self_, size, stride, options)
 }

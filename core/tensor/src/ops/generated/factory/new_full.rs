@@ -19,17 +19,8 @@ pub fn new_full(self_: &Tensor, size: &[i64], fill_value: Scalar, options: Optio
         return dispatch::boxed(
             &NEW_FULL,
             keys,
-            vec![
-                self_.into(),
-                size.into(),
-                fill_value.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &size, &fill_value, &options.dtype, &options.layout, &options.device, &options.pin_memory],
+        );
     }
     forward::new_full(self_, size, fill_value, options)
 }

@@ -2,8 +2,8 @@
 //! `polar`: Makes complex numbers of their sizes and angles.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{factory, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
         return forward::polar(abs, angle);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POLAR, keys, vec![abs.into(), angle.into()])?.extract();
+        return dispatch::boxed(&POLAR, keys, &[&abs, &angle]);
     }
     gradient::polar(abs, angle)
 }
@@ -32,7 +32,7 @@ pub fn polar_out(abs: &Tensor, angle: &Tensor, out: &Tensor) -> Result<()> {
         return forward::polar_out(abs, angle, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&POLAR_OUT, keys, vec![abs.into(), angle.into(), out.into()]).map(drop);
+        return dispatch::boxed(&POLAR_OUT, keys, &[&abs, &angle, &out]);
     }
     gradient::polar_out(abs, angle, out)
 }
@@ -42,28 +42,23 @@ mod forward {
     use super::*;
 
     pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
-        dispatch::named("polar", || {
-            let abs = &*abs.dense()?;
-            let angle = &*angle.dense()?;
-            let result = rules::polar(abs, angle)?.make()?;
-            if dispatch::on_cpu("polar", &result, [abs, angle])? {
-                factory::polar(&result, abs, angle)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "polar",
+            [abs, angle],
+            |&[abs, angle]| rules::polar(abs, angle),
+            |result, &[abs, angle]| factory::polar(result, abs, angle),
+        )
     }
 
     pub fn polar_out(abs: &Tensor, angle: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("polar.out", || {
-            let abs = &*abs.dense()?;
-            let angle = &*angle.dense()?;
-            let spec = rules::polar(abs, angle)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [abs, angle])?;
-            if dispatch::on_cpu("polar.out", &place, [abs, angle])? {
-                factory::polar(&place, abs, angle)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "polar.out",
+            Overlap::Elementwise,
+            [abs, angle],
+            out,
+            |&[abs, angle]| rules::polar(abs, angle),
+            |result, &[abs, angle]| factory::polar(result, abs, angle),
+        )
     }
 }
 
@@ -72,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<Tensor> {
-        let mut result = forward::polar(abs, angle)?;
-        if autograd::should_record([abs, angle]) {
-            let edges = Edges::new().with(abs).with(angle);
-            let node = PolarBackward0 {
+        let result = forward::polar(abs, angle)?;
+        autograd::recorded(result, &[abs, angle], |edges, _| {
+            Ok(PolarBackward0 {
                 abs: Saved::input_if(edges.needs(0) || edges.needs(1), abs)?,
                 angle: Saved::input_if(edges.needs(0) || edges.needs(1), angle)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn polar_out(abs: &Tensor, angle: &Tensor, out: &Tensor) -> Result<()> {
@@ -104,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -120,7 +111,7 @@ mod gradient {
                 let angle = &call.unpack(&self.angle)?;
                 gradients.set(1, formulas::polar_angle(grad, abs, angle))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

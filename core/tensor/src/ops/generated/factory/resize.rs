@@ -18,7 +18,7 @@ use rushlight_base::{MemoryFormat, Result};
 pub fn resize_(self_: &Tensor, size: &[i64], memory_format: Option<MemoryFormat>) -> Result<()> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&RESIZE_, keys, vec![self_.into(), size.into(), memory_format.into()]).map(drop);
+        return dispatch::boxed(&RESIZE_, keys, &[&self_, &size, &memory_format]);
     }
     composite::resize_(self_, size, memory_format)
 }

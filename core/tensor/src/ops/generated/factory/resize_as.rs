@@ -18,8 +18,7 @@ use rushlight_base::{MemoryFormat, Result};
 pub fn resize_as_(self_: &Tensor, the_template: &Tensor, memory_format: Option<MemoryFormat>) -> Result<()> {
     let keys = dispatch::active(self_.keys() | the_template.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&RESIZE_AS_, keys, vec![self_.into(), the_template.into(), memory_format.into()])
-            .map(drop);
+        return dispatch::boxed(&RESIZE_AS_, keys, &[&self_, &the_template, &memory_format]);
     }
     composite::resize_as_(self_, the_template, memory_format)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
     let keys = dispatch::active(x.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&VANDER, keys, vec![x.into(), n.into(), increasing.into()])?.extract();
+        return dispatch::boxed(&VANDER, keys, &[&x, &n, &increasing]);
     }
     composite::vander(x, n, increasing)
 }

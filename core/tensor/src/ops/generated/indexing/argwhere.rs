@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn argwhere(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ARGWHERE, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ARGWHERE, keys, &[&self_]);
     }
     composite::argwhere(self_)
 }

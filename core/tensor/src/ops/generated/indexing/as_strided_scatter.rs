@@ -2,8 +2,8 @@
 //! `as_strided_scatter`: A copy of the tensor with the elements replaced that the given sizes and strides show.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::{DimVec, Result};
 
@@ -27,12 +27,7 @@ pub fn as_strided_scatter(
         return forward::as_strided_scatter(self_, src, size, stride, storage_offset);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &AS_STRIDED_SCATTER,
-            keys,
-            vec![self_.into(), src.into(), size.into(), stride.into(), storage_offset.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&AS_STRIDED_SCATTER, keys, &[&self_, &src, &size, &stride, &storage_offset]);
     }
     gradient::as_strided_scatter(self_, src, size, stride, storage_offset)
 }
@@ -48,15 +43,12 @@ mod forward {
         stride: &[i64],
         storage_offset: Option<i64>,
     ) -> Result<Tensor> {
-        dispatch::named("as_strided_scatter", || {
-            let self_ = &*self_.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::as_strided_scatter(self_, src, size, stride, storage_offset)?.make()?;
-            if dispatch::on_cpu("as_strided_scatter", &result, [self_, src])? {
-                regions::as_strided_scatter(&result, self_, src, size, stride, storage_offset)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "as_strided_scatter",
+            [self_, src],
+            |&[self_, src]| rules::as_strided_scatter(self_, src, size, stride, storage_offset),
+            |result, &[self_, src]| regions::as_strided_scatter(result, self_, src, size, stride, storage_offset),
+        )
     }
 }
 
@@ -71,18 +63,15 @@ mod gradient {
         stride: &[i64],
         storage_offset: Option<i64>,
     ) -> Result<Tensor> {
-        let mut result = forward::as_strided_scatter(self_, src, size, stride, storage_offset)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = AsStridedScatterBackward0 {
+        let result = forward::as_strided_scatter(self_, src, size, stride, storage_offset)?;
+        autograd::recorded(result, &[self_, src], |_, _| {
+            Ok(AsStridedScatterBackward0 {
                 self_: Meta::of(self_),
                 size: DimVec::from_slice(size),
                 stride: DimVec::from_slice(stride),
                 storage_offset,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `as_strided_scatter`.
@@ -102,8 +91,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -124,7 +112,7 @@ mod gradient {
                 gradients
                     .set(1, formulas::as_strided_scattered(grad, &self_.geometry(), size, stride, storage_offset))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         return forward::cat(tensors, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CAT, keys, vec![tensors.into(), dim.into()])?.extract();
+        return dispatch::boxed(&CAT, keys, &[&tensors, &dim]);
     }
     gradient::cat(tensors, dim)
 }
@@ -33,7 +33,7 @@ pub fn cat_out(tensors: &[&Tensor], dim: i64, out: &Tensor) -> Result<()> {
         return forward::cat_out(tensors, dim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CAT_OUT, keys, vec![tensors.into(), dim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CAT_OUT, keys, &[&tensors, &dim, &out]);
     }
     gradient::cat_out(tensors, dim, out)
 }
@@ -101,8 +101,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs_any(0..self.tensors_len)
                 && let Some(grad) = call.grad(0)
             {
@@ -110,7 +109,7 @@ mod gradient {
                 let dim = self.dim;
                 gradients.set_list(0, formulas::cat(grad, &tensors.sizes(), dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

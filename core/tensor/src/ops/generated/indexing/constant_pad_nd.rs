@@ -3,8 +3,8 @@
 //! last dimension on.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::{DimVec, Result, Scalar};
 
@@ -22,7 +22,7 @@ pub fn constant_pad_nd(self_: &Tensor, pad: &[i64], value: Scalar) -> Result<Ten
         return forward::constant_pad_nd(self_, pad, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CONSTANT_PAD_ND, keys, vec![self_.into(), pad.into(), value.into()])?.extract();
+        return dispatch::boxed(&CONSTANT_PAD_ND, keys, &[&self_, &pad, &value]);
     }
     gradient::constant_pad_nd(self_, pad, value)
 }
@@ -32,14 +32,12 @@ mod forward {
     use super::*;
 
     pub fn constant_pad_nd(self_: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
-        dispatch::named("constant_pad_nd", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::constant_pad_nd(self_, pad, value)?.make()?;
-            if dispatch::on_cpu("constant_pad_nd", &result, [self_])? {
-                regions::constant_pad_nd(&result, self_, pad, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "constant_pad_nd",
+            [self_],
+            |&[self_]| rules::constant_pad_nd(self_, pad, value),
+            |result, &[self_]| regions::constant_pad_nd(result, self_, pad, value),
+        )
     }
 }
 
@@ -48,13 +46,8 @@ mod gradient {
     use super::*;
 
     pub fn constant_pad_nd(self_: &Tensor, pad: &[i64], value: Scalar) -> Result<Tensor> {
-        let mut result = forward::constant_pad_nd(self_, pad, value)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ConstantPadNdBackward0 { pad: DimVec::from_slice(pad) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::constant_pad_nd(self_, pad, value)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ConstantPadNdBackward0 { pad: DimVec::from_slice(pad) }))
     }
 
     /// The derivative of `constant_pad_nd`.
@@ -71,15 +64,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let pad = self.pad.as_slice();
                 gradients.set(0, formulas::constant_pad_nd(grad, pad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

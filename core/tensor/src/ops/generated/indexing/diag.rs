@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn diag(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DIAG, keys, vec![self_.into(), diagonal.into()])?.extract();
+        return dispatch::boxed(&DIAG, keys, &[&self_, &diagonal]);
     }
     composite::diag(self_, diagonal)
 }

@@ -16,8 +16,7 @@ use rushlight_base::Result;
 pub fn diag_embed(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DIAG_EMBED, keys, vec![self_.into(), offset.into(), dim1.into(), dim2.into()])?
-            .extract();
+        return dispatch::boxed(&DIAG_EMBED, keys, &[&self_, &offset, &dim1, &dim2]);
     }
     composite::diag_embed(self_, offset, dim1, dim2)
 }

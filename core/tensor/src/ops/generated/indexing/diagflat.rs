@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn diagflat(self_: &Tensor, offset: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DIAGFLAT, keys, vec![self_.into(), offset.into()])?.extract();
+        return dispatch::boxed(&DIAGFLAT, keys, &[&self_, &offset]);
     }
     composite::diagflat(self_, offset)
 }

@@ -2,8 +2,8 @@
 //! `diagonal_scatter`: A copy of the tensor with a diagonal replaced.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -21,12 +21,7 @@ pub fn diagonal_scatter(self_: &Tensor, src: &Tensor, offset: i64, dim1: i64, di
         return forward::diagonal_scatter(self_, src, offset, dim1, dim2);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &DIAGONAL_SCATTER,
-            keys,
-            vec![self_.into(), src.into(), offset.into(), dim1.into(), dim2.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&DIAGONAL_SCATTER, keys, &[&self_, &src, &offset, &dim1, &dim2]);
     }
     gradient::diagonal_scatter(self_, src, offset, dim1, dim2)
 }
@@ -36,15 +31,12 @@ mod forward {
     use super::*;
 
     pub fn diagonal_scatter(self_: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-        dispatch::named("diagonal_scatter", || {
-            let self_ = &*self_.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::diagonal_scatter(self_, src, offset, dim1, dim2)?.make()?;
-            if dispatch::on_cpu("diagonal_scatter", &result, [self_, src])? {
-                regions::diagonal_scatter(&result, self_, src, offset, dim1, dim2)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "diagonal_scatter",
+            [self_, src],
+            |&[self_, src]| rules::diagonal_scatter(self_, src, offset, dim1, dim2),
+            |result, &[self_, src]| regions::diagonal_scatter(result, self_, src, offset, dim1, dim2),
+        )
     }
 }
 
@@ -53,13 +45,10 @@ mod gradient {
     use super::*;
 
     pub fn diagonal_scatter(self_: &Tensor, src: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-        let mut result = forward::diagonal_scatter(self_, src, offset, dim1, dim2)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = DiagonalScatterBackward0 { src: Meta::of(src), offset, dim1, dim2 };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::diagonal_scatter(self_, src, offset, dim1, dim2)?;
+        autograd::recorded(result, &[self_, src], |_, _| {
+            Ok(DiagonalScatterBackward0 { src: Meta::of(src), offset, dim1, dim2 })
+        })
     }
 
     /// The derivative of `diagonal_scatter`.
@@ -79,8 +68,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -98,7 +86,7 @@ mod gradient {
                 let dim2 = self.dim2;
                 gradients.set(1, grad.diagonal(offset, dim1, dim2))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

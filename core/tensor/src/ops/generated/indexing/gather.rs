@@ -2,8 +2,8 @@
 //! `gather`: Takes for each place the element that the index names along a dimension.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -21,8 +21,7 @@ pub fn gather(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Re
         return forward::gather(self_, dim, index, sparse_grad);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GATHER, keys, vec![self_.into(), dim.into(), index.into(), sparse_grad.into()])?
-            .extract();
+        return dispatch::boxed(&GATHER, keys, &[&self_, &dim, &index, &sparse_grad]);
     }
     gradient::gather(self_, dim, index, sparse_grad)
 }
@@ -34,12 +33,7 @@ pub fn gather_out(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool, o
         return forward::gather_out(self_, dim, index, sparse_grad, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GATHER_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), sparse_grad.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&GATHER_OUT, keys, &[&self_, &dim, &index, &sparse_grad, &out]);
     }
     gradient::gather_out(self_, dim, index, sparse_grad, out)
 }
@@ -49,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn gather(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor> {
-        dispatch::named("gather", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let result = rules::gather(self_, dim, index, sparse_grad)?.make()?;
-            if dispatch::on_cpu("gather", &result, [self_, index])? {
-                index::gather(&result, self_, dim, index, sparse_grad)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "gather",
+            [self_, index],
+            |&[self_, index]| rules::gather(self_, dim, index, sparse_grad),
+            |result, &[self_, index]| index::gather(result, self_, dim, index, sparse_grad),
+        )
     }
 
     pub fn gather_out(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("gather.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::gather(self_, dim, index, sparse_grad)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
-            if dispatch::on_cpu("gather.out", &place, [self_, index])? {
-                index::gather(&place, self_, dim, index, sparse_grad)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "gather.out",
+            Overlap::Temporary,
+            [self_, index],
+            out,
+            |&[self_, index]| rules::gather(self_, dim, index, sparse_grad),
+            |result, &[self_, index]| index::gather(result, self_, dim, index, sparse_grad),
+        )
     }
 }
 
@@ -79,13 +68,10 @@ mod gradient {
     use super::*;
 
     pub fn gather(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor> {
-        let mut result = forward::gather(self_, dim, index, sparse_grad)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = GatherBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::gather(self_, dim, index, sparse_grad)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(GatherBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index)? })
+        })
     }
 
     pub fn gather_out(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool, out: &Tensor) -> Result<()> {
@@ -109,8 +95,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -119,7 +104,7 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(0, grad.new_zeros(&self_.sizes()).scatter_add(dim, index, grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,7 +3,7 @@
 //! true elements, and a dimension without index is taken whole.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
 use crate::ops::{advanced, rules};
 use rushlight_base::Result;
@@ -24,7 +24,7 @@ pub fn index_tensor(self_: &Tensor, indices: &[Option<&Tensor>]) -> Result<Tenso
         return forward::index_tensor(self_, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INDEX_TENSOR, keys, vec![self_.into(), indices.into()])?.extract();
+        return dispatch::boxed(&INDEX_TENSOR, keys, &[&self_, &indices]);
     }
     gradient::index_tensor(self_, indices)
 }
@@ -36,7 +36,7 @@ pub fn index_tensor_out(self_: &Tensor, indices: &[Option<&Tensor>], out: &Tenso
         return forward::index_tensor_out(self_, indices, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INDEX_TENSOR_OUT, keys, vec![self_.into(), indices.into(), out.into()]).map(drop);
+        return dispatch::boxed(&INDEX_TENSOR_OUT, keys, &[&self_, &indices, &out]);
     }
     gradient::index_tensor_out(self_, indices, out)
 }
@@ -77,13 +77,10 @@ mod gradient {
     use super::*;
 
     pub fn index_tensor(self_: &Tensor, indices: &[Option<&Tensor>]) -> Result<Tensor> {
-        let mut result = forward::index_tensor(self_, indices)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = IndexBackward0 { self_: Meta::of(self_), indices: Saved::list_if(edges.needs(0), indices)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::index_tensor(self_, indices)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(IndexBackward0 { self_: Meta::of(self_), indices: Saved::list_if(edges.needs(0), indices)? })
+        })
     }
 
     pub fn index_tensor_out(self_: &Tensor, indices: &[Option<&Tensor>], out: &Tensor) -> Result<()> {
@@ -106,8 +103,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,7 +111,7 @@ mod gradient {
                 let indices = &call.unpack_list(&self.indices)?;
                 gradients.set(0, formulas::index(grad, &self_.sizes(), indices))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

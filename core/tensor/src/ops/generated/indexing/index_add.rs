@@ -2,8 +2,8 @@
 //! `index_add`: Adds slices of a source at the places that an index lists; repeated places add up.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,12 +21,7 @@ pub fn index_add(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alph
         return forward::index_add(self_, dim, index, source, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_ADD,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), alpha.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&INDEX_ADD, keys, &[&self_, &dim, &index, &source, &alpha]);
     }
     gradient::index_add(self_, dim, index, source, alpha)
 }
@@ -38,12 +33,7 @@ pub fn index_add_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alp
         return forward::index_add_(self_, dim, index, source, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_ADD_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), alpha.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_ADD_, keys, &[&self_, &dim, &index, &source, &alpha]);
     }
     gradient::index_add_(self_, dim, index, source, alpha)
 }
@@ -62,12 +52,7 @@ pub fn index_add_out(
         return forward::index_add_out(self_, dim, index, source, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_ADD_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), alpha.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_ADD_OUT, keys, &[&self_, &dim, &index, &source, &alpha, &out]);
     }
     gradient::index_add_out(self_, dim, index, source, alpha, out)
 }
@@ -77,31 +62,22 @@ mod forward {
     use super::*;
 
     pub fn index_add(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("index_add", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let result = rules::index_add(self_, dim, index, source, alpha)?.make()?;
-            if dispatch::on_cpu("index_add", &result, [self_, index, source])? {
-                index::index_add(&result, self_, dim, index, source, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "index_add",
+            [self_, index, source],
+            |&[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
+            |result, &[self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
+        )
     }
 
     pub fn index_add_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
-        dispatch::named("index_add_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::index_add(self_, dim, index, source, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, source])?;
-            if dispatch::on_cpu("index_add_", &place, [self_, index, source])? {
-                index::index_add(&place, self_, dim, index, source, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "index_add_",
+            Overlap::Temporary,
+            [self_, index, source],
+            |&[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
+            |result, &[self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
+        )
     }
 
     pub fn index_add_out(
@@ -112,17 +88,14 @@ mod forward {
         alpha: Scalar,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("index_add.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::index_add(self_, dim, index, source, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, source])?;
-            if dispatch::on_cpu("index_add.out", &place, [self_, index, source])? {
-                index::index_add(&place, self_, dim, index, source, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "index_add.out",
+            Overlap::Temporary,
+            [self_, index, source],
+            out,
+            |&[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
+            |result, &[self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
+        )
     }
 }
 
@@ -131,22 +104,16 @@ mod gradient {
     use super::*;
 
     pub fn index_add(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::index_add(self_, dim, index, source, alpha)?;
-        if autograd::should_record([self_, source]) {
-            let edges = Edges::new().with(self_).with(source);
-            let node = IndexAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index)?, alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::index_add(self_, dim, index, source, alpha)?;
+        autograd::recorded(result, &[self_, source], |edges, _| {
+            Ok(IndexAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index)?, alpha })
+        })
     }
 
     pub fn index_add_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, source]);
-        autograd::check_inplace("index_add_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("index_add_", self_, &[self_, source])? else {
             return forward::index_add_(self_, dim, index, source, alpha);
-        }
-        let edges = Edges::new().with(self_).with(source);
+        };
         let saved_index = Saved::input_if(edges.needs(1), index)?;
         forward::index_add_(self_, dim, index, source, alpha)?;
         let node = IndexAddBackward0 { dim, index: saved_index, alpha };
@@ -181,8 +148,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -196,7 +162,7 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(1, grad.index_select(dim, index) * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `index_copy`: Writes slices of a source to the places that an index lists; of repeated places the last one stays.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -21,8 +21,7 @@ pub fn index_copy(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> 
         return forward::index_copy(self_, dim, index, source);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INDEX_COPY, keys, vec![self_.into(), dim.into(), index.into(), source.into()])?
-            .extract();
+        return dispatch::boxed(&INDEX_COPY, keys, &[&self_, &dim, &index, &source]);
     }
     gradient::index_copy(self_, dim, index, source)
 }
@@ -34,8 +33,7 @@ pub fn index_copy_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) ->
         return forward::index_copy_(self_, dim, index, source);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INDEX_COPY_, keys, vec![self_.into(), dim.into(), index.into(), source.into()])
-            .map(drop);
+        return dispatch::boxed(&INDEX_COPY_, keys, &[&self_, &dim, &index, &source]);
     }
     gradient::index_copy_(self_, dim, index, source)
 }
@@ -47,12 +45,7 @@ pub fn index_copy_out(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor,
         return forward::index_copy_out(self_, dim, index, source, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_COPY_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_COPY_OUT, keys, &[&self_, &dim, &index, &source, &out]);
     }
     gradient::index_copy_out(self_, dim, index, source, out)
 }
@@ -62,45 +55,33 @@ mod forward {
     use super::*;
 
     pub fn index_copy(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
-        dispatch::named("index_copy", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let result = rules::index_copy(self_, dim, index, source)?.make()?;
-            if dispatch::on_cpu("index_copy", &result, [self_, index, source])? {
-                index::index_copy(&result, self_, dim, index, source)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "index_copy",
+            [self_, index, source],
+            |&[self_, index, source]| rules::index_copy(self_, dim, index, source),
+            |result, &[self_, index, source]| index::index_copy(result, self_, dim, index, source),
+        )
     }
 
     pub fn index_copy_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
-        dispatch::named("index_copy_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::index_copy(self_, dim, index, source)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, source])?;
-            if dispatch::on_cpu("index_copy_", &place, [self_, index, source])? {
-                index::index_copy(&place, self_, dim, index, source)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "index_copy_",
+            Overlap::Temporary,
+            [self_, index, source],
+            |&[self_, index, source]| rules::index_copy(self_, dim, index, source),
+            |result, &[self_, index, source]| index::index_copy(result, self_, dim, index, source),
+        )
     }
 
     pub fn index_copy_out(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("index_copy.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::index_copy(self_, dim, index, source)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, source])?;
-            if dispatch::on_cpu("index_copy.out", &place, [self_, index, source])? {
-                index::index_copy(&place, self_, dim, index, source)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "index_copy.out",
+            Overlap::Temporary,
+            [self_, index, source],
+            out,
+            |&[self_, index, source]| rules::index_copy(self_, dim, index, source),
+            |result, &[self_, index, source]| index::index_copy(result, self_, dim, index, source),
+        )
     }
 }
 
@@ -109,26 +90,20 @@ mod gradient {
     use super::*;
 
     pub fn index_copy(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<Tensor> {
-        let mut result = forward::index_copy(self_, dim, index, source)?;
-        if autograd::should_record([self_, source]) {
-            let edges = Edges::new().with(self_).with(source);
-            let node = IndexCopyBackward0 {
+        let result = forward::index_copy(self_, dim, index, source)?;
+        autograd::recorded(result, &[self_, source], |edges, _| {
+            Ok(IndexCopyBackward0 {
                 dim,
                 index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
                 source: Saved::input_if(edges.needs(1), source)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn index_copy_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, source]);
-        autograd::check_inplace("index_copy_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("index_copy_", self_, &[self_, source])? else {
             return forward::index_copy_(self_, dim, index, source);
-        }
-        let edges = Edges::new().with(self_).with(source);
+        };
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         let saved_source = Saved::input_if(edges.needs(1), source)?;
         forward::index_copy_(self_, dim, index, source)?;
@@ -157,8 +132,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -174,7 +148,7 @@ mod gradient {
                 let source = &call.unpack(&self.source)?;
                 gradients.set(1, grad.index_select(dim, index).expand_as(source))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `index_fill`: Writes one value to the slices that an index lists.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,12 +20,7 @@ pub fn index_fill_int_scalar(self_: &Tensor, dim: i64, index: &Tensor, value: Sc
         return forward::index_fill_int_scalar(self_, dim, index, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_FILL_INT_SCALAR,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&INDEX_FILL_INT_SCALAR, keys, &[&self_, &dim, &index, &value]);
     }
     gradient::index_fill_int_scalar(self_, dim, index, value)
 }
@@ -37,12 +32,7 @@ pub fn index_fill_int_scalar_(self_: &Tensor, dim: i64, index: &Tensor, value: S
         return forward::index_fill_int_scalar_(self_, dim, index, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_FILL_INT_SCALAR_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_FILL_INT_SCALAR_, keys, &[&self_, &dim, &index, &value]);
     }
     gradient::index_fill_int_scalar_(self_, dim, index, value)
 }
@@ -61,12 +51,7 @@ pub fn index_fill_int_tensor(self_: &Tensor, dim: i64, index: &Tensor, value: &T
         return forward::index_fill_int_tensor(self_, dim, index, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_FILL_INT_TENSOR,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&INDEX_FILL_INT_TENSOR, keys, &[&self_, &dim, &index, &value]);
     }
     gradient::index_fill_int_tensor(self_, dim, index, value)
 }
@@ -78,12 +63,7 @@ pub fn index_fill_int_tensor_(self_: &Tensor, dim: i64, index: &Tensor, value: &
         return forward::index_fill_int_tensor_(self_, dim, index, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_FILL_INT_TENSOR_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_FILL_INT_TENSOR_, keys, &[&self_, &dim, &index, &value]);
     }
     gradient::index_fill_int_tensor_(self_, dim, index, value)
 }
@@ -93,57 +73,41 @@ mod forward {
     use super::*;
 
     pub fn index_fill_int_scalar(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-        dispatch::named("index_fill.int_Scalar", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let result = rules::index_fill_scalar(self_, dim, index, value)?.make()?;
-            if dispatch::on_cpu("index_fill.int_Scalar", &result, [self_, index])? {
-                index::index_fill_scalar(&result, self_, dim, index, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "index_fill.int_Scalar",
+            [self_, index],
+            |&[self_, index]| rules::index_fill_scalar(self_, dim, index, value),
+            |result, &[self_, index]| index::index_fill_scalar(result, self_, dim, index, value),
+        )
     }
 
     pub fn index_fill_int_scalar_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<()> {
-        dispatch::named("index_fill_.int_Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::index_fill_scalar(self_, dim, index, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index])?;
-            if dispatch::on_cpu("index_fill_.int_Scalar", &place, [self_, index])? {
-                index::index_fill_scalar(&place, self_, dim, index, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "index_fill_.int_Scalar",
+            Overlap::Temporary,
+            [self_, index],
+            |&[self_, index]| rules::index_fill_scalar(self_, dim, index, value),
+            |result, &[self_, index]| index::index_fill_scalar(result, self_, dim, index, value),
+        )
     }
 
     pub fn index_fill_int_tensor(self_: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
-        dispatch::named("index_fill.int_Tensor", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let value = &*value.dense()?;
-            let result = rules::index_fill_tensor(self_, dim, index, value)?.make()?;
-            if dispatch::on_cpu("index_fill.int_Tensor", &result, [self_, index, value])? {
-                index::index_fill_tensor(&result, self_, dim, index, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "index_fill.int_Tensor",
+            [self_, index, value],
+            |&[self_, index, value]| rules::index_fill_tensor(self_, dim, index, value),
+            |result, &[self_, index, value]| index::index_fill_tensor(result, self_, dim, index, value),
+        )
     }
 
     pub fn index_fill_int_tensor_(self_: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<()> {
-        dispatch::named("index_fill_.int_Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let value = &*value.dense()?;
-            let spec = rules::index_fill_tensor(self_, dim, index, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, value])?;
-            if dispatch::on_cpu("index_fill_.int_Tensor", &place, [self_, index, value])? {
-                index::index_fill_tensor(&place, self_, dim, index, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "index_fill_.int_Tensor",
+            Overlap::Temporary,
+            [self_, index, value],
+            |&[self_, index, value]| rules::index_fill_tensor(self_, dim, index, value),
+            |result, &[self_, index, value]| index::index_fill_tensor(result, self_, dim, index, value),
+        )
     }
 }
 
@@ -152,22 +116,16 @@ mod gradient {
     use super::*;
 
     pub fn index_fill_int_scalar(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-        let mut result = forward::index_fill_int_scalar(self_, dim, index, value)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = IndexFillBackward0 { dim, index: Saved::input_if(edges.needs(0), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::index_fill_int_scalar(self_, dim, index, value)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(IndexFillBackward0 { dim, index: Saved::input_if(edges.needs(0), index)? })
+        })
     }
 
     pub fn index_fill_int_scalar_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("index_fill_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("index_fill_", self_, &[self_])? else {
             return forward::index_fill_int_scalar_(self_, dim, index, value);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_index = Saved::input_if(edges.needs(0), index)?;
         forward::index_fill_int_scalar_(self_, dim, index, value)?;
         let node = IndexFillBackward0 { dim, index: saved_index };
@@ -189,8 +147,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -198,27 +155,21 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(0, grad.index_fill_int_scalar(dim, index, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn index_fill_int_tensor(self_: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<Tensor> {
-        let mut result = forward::index_fill_int_tensor(self_, dim, index, value)?;
-        if autograd::should_record([self_, value]) {
-            let edges = Edges::new().with(self_).with(value);
-            let node = IndexFillBackward1 { dim, index: Saved::input_if(edges.needs(0) || edges.needs(1), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::index_fill_int_tensor(self_, dim, index, value)?;
+        autograd::recorded(result, &[self_, value], |edges, _| {
+            Ok(IndexFillBackward1 { dim, index: Saved::input_if(edges.needs(0) || edges.needs(1), index)? })
+        })
     }
 
     pub fn index_fill_int_tensor_(self_: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, value]);
-        autograd::check_inplace("index_fill_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("index_fill_", self_, &[self_, value])? else {
             return forward::index_fill_int_tensor_(self_, dim, index, value);
-        }
-        let edges = Edges::new().with(self_).with(value);
+        };
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         forward::index_fill_int_tensor_(self_, dim, index, value)?;
         let node = IndexFillBackward1 { dim, index: saved_index };
@@ -240,8 +191,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -256,7 +206,7 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(1, formulas::index_fill_value(grad, dim, index))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

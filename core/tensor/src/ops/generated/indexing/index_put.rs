@@ -3,7 +3,7 @@
 //! one place; `accumulate` adds all, in their order.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
 use crate::ops::{advanced, rules};
 use rushlight_base::Result;
@@ -25,12 +25,7 @@ pub fn index_put(self_: &Tensor, indices: &[Option<&Tensor>], values: &Tensor, a
         return forward::index_put(self_, indices, values, accumulate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_PUT,
-            keys,
-            vec![self_.into(), indices.into(), values.into(), accumulate.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&INDEX_PUT, keys, &[&self_, &indices, &values, &accumulate]);
     }
     gradient::index_put(self_, indices, values, accumulate)
 }
@@ -42,12 +37,7 @@ pub fn index_put_(self_: &Tensor, indices: &[Option<&Tensor>], values: &Tensor, 
         return forward::index_put_(self_, indices, values, accumulate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_PUT_,
-            keys,
-            vec![self_.into(), indices.into(), values.into(), accumulate.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_PUT_, keys, &[&self_, &indices, &values, &accumulate]);
     }
     gradient::index_put_(self_, indices, values, accumulate)
 }
@@ -91,26 +81,20 @@ mod gradient {
     use super::*;
 
     pub fn index_put(self_: &Tensor, indices: &[Option<&Tensor>], values: &Tensor, accumulate: bool) -> Result<Tensor> {
-        let mut result = forward::index_put(self_, indices, values, accumulate)?;
-        if autograd::should_record([self_, values]) {
-            let edges = Edges::new().with(self_).with(values);
-            let node = IndexPutBackward0 {
+        let result = forward::index_put(self_, indices, values, accumulate)?;
+        autograd::recorded(result, &[self_, values], |edges, _| {
+            Ok(IndexPutBackward0 {
                 indices: Saved::list_if(edges.needs(0) || edges.needs(1), indices)?,
                 values: Meta::of(values),
                 accumulate,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn index_put_(self_: &Tensor, indices: &[Option<&Tensor>], values: &Tensor, accumulate: bool) -> Result<()> {
-        let recording = autograd::should_record([self_, values]);
-        autograd::check_inplace("index_put_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("index_put_", self_, &[self_, values])? else {
             return forward::index_put_(self_, indices, values, accumulate);
-        }
-        let edges = Edges::new().with(self_).with(values);
+        };
         let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices)?;
         let saved_values = Meta::of(values);
         forward::index_put_(self_, indices, values, accumulate)?;
@@ -134,8 +118,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -150,7 +133,7 @@ mod gradient {
                 let indices = &call.unpack_list(&self.indices)?;
                 gradients.set(1, formulas::index_put_values(grad, indices))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `index_put_impl`: Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
 use crate::ops::{advanced, rules};
 use rushlight_base::Result;
@@ -29,12 +29,7 @@ pub fn _index_put_impl(
         return forward::_index_put_impl(self_, indices, values, accumulate, unsafe_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_INDEX_PUT_IMPL,
-            keys,
-            vec![self_.into(), indices.into(), values.into(), accumulate.into(), unsafe_.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_INDEX_PUT_IMPL, keys, &[&self_, &indices, &values, &accumulate, &unsafe_]);
     }
     gradient::_index_put_impl(self_, indices, values, accumulate, unsafe_)
 }
@@ -52,12 +47,7 @@ pub fn _index_put_impl_(
         return forward::_index_put_impl_(self_, indices, values, accumulate, unsafe_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_INDEX_PUT_IMPL_,
-            keys,
-            vec![self_.into(), indices.into(), values.into(), accumulate.into(), unsafe_.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&_INDEX_PUT_IMPL_, keys, &[&self_, &indices, &values, &accumulate, &unsafe_]);
     }
     gradient::_index_put_impl_(self_, indices, values, accumulate, unsafe_)
 }
@@ -127,17 +117,14 @@ mod gradient {
         accumulate: bool,
         unsafe_: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::_index_put_impl(self_, indices, values, accumulate, unsafe_)?;
-        if autograd::should_record([self_, values]) {
-            let edges = Edges::new().with(self_).with(values);
-            let node = IndexPutImplBackward0 {
+        let result = forward::_index_put_impl(self_, indices, values, accumulate, unsafe_)?;
+        autograd::recorded(result, &[self_, values], |edges, _| {
+            Ok(IndexPutImplBackward0 {
                 indices: Saved::list_if(edges.needs(0) || edges.needs(1), indices)?,
                 values: Meta::of(values),
                 accumulate,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn _index_put_impl_(
@@ -147,12 +134,9 @@ mod gradient {
         accumulate: bool,
         unsafe_: bool,
     ) -> Result<()> {
-        let recording = autograd::should_record([self_, values]);
-        autograd::check_inplace("_index_put_impl_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("_index_put_impl_", self_, &[self_, values])? else {
             return forward::_index_put_impl_(self_, indices, values, accumulate, unsafe_);
-        }
-        let edges = Edges::new().with(self_).with(values);
+        };
         let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices)?;
         let saved_values = Meta::of(values);
         forward::_index_put_impl_(self_, indices, values, accumulate, unsafe_)?;
@@ -176,8 +160,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -192,7 +175,7 @@ mod gradient {
                 let indices = &call.unpack_list(&self.indices)?;
                 gradients.set(1, formulas::index_put_values(grad, indices))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `index_reduce`: Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -28,12 +28,7 @@ pub fn index_reduce(
         return forward::index_reduce(self_, dim, index, source, reduce, include_self);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_REDUCE,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), reduce.into(), include_self.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&INDEX_REDUCE, keys, &[&self_, &dim, &index, &source, &reduce, &include_self]);
     }
     gradient::index_reduce(self_, dim, index, source, reduce, include_self)
 }
@@ -52,12 +47,7 @@ pub fn index_reduce_(
         return forward::index_reduce_(self_, dim, index, source, reduce, include_self);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_REDUCE_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), reduce.into(), include_self.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&INDEX_REDUCE_, keys, &[&self_, &dim, &index, &source, &reduce, &include_self]);
     }
     gradient::index_reduce_(self_, dim, index, source, reduce, include_self)
 }
@@ -80,9 +70,8 @@ pub fn index_reduce_out(
         return dispatch::boxed(
             &INDEX_REDUCE_OUT,
             keys,
-            vec![self_.into(), dim.into(), index.into(), source.into(), reduce.into(), include_self.into(), out.into()],
-        )
-        .map(drop);
+            &[&self_, &dim, &index, &source, &reduce, &include_self, &out],
+        );
     }
     gradient::index_reduce_out(self_, dim, index, source, reduce, include_self, out)
 }
@@ -99,16 +88,14 @@ mod forward {
         reduce: &str,
         include_self: bool,
     ) -> Result<Tensor> {
-        dispatch::named("index_reduce", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let result = rules::index_reduce(self_, dim, index, source, reduce, include_self)?.make()?;
-            if dispatch::on_cpu("index_reduce", &result, [self_, index, source])? {
-                index::index_reduce(&result, self_, dim, index, source, reduce, include_self)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "index_reduce",
+            [self_, index, source],
+            |&[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
+            |result, &[self_, index, source]| {
+                index::index_reduce(result, self_, dim, index, source, reduce, include_self)
+            },
+        )
     }
 
     pub fn index_reduce_(
@@ -119,18 +106,15 @@ mod forward {
         reduce: &str,
         include_self: bool,
     ) -> Result<()> {
-        dispatch::named("index_reduce_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::index_reduce(self_, dim, index, source, reduce, include_self)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, source])?;
-            if dispatch::on_cpu("index_reduce_", &place, [self_, index, source])? {
-                index::index_reduce(&place, self_, dim, index, source, reduce, include_self)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "index_reduce_",
+            Overlap::Temporary,
+            [self_, index, source],
+            |&[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
+            |result, &[self_, index, source]| {
+                index::index_reduce(result, self_, dim, index, source, reduce, include_self)
+            },
+        )
     }
 
     pub fn index_reduce_out(
@@ -142,17 +126,16 @@ mod forward {
         include_self: bool,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("index_reduce.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::index_reduce(self_, dim, index, source, reduce, include_self)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, source])?;
-            if dispatch::on_cpu("index_reduce.out", &place, [self_, index, source])? {
-                index::index_reduce(&place, self_, dim, index, source, reduce, include_self)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "index_reduce.out",
+            Overlap::Temporary,
+            [self_, index, source],
+            out,
+            |&[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
+            |result, &[self_, index, source]| {
+                index::index_reduce(result, self_, dim, index, source, reduce, include_self)
+            },
+        )
     }
 }
 
@@ -168,21 +151,18 @@ mod gradient {
         reduce: &str,
         include_self: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::index_reduce(self_, dim, index, source, reduce, include_self)?;
-        if autograd::should_record([self_, source]) {
-            let edges = Edges::new().with(self_).with(source);
-            let node = IndexReduceBackward0 {
+        let result = forward::index_reduce(self_, dim, index, source, reduce, include_self)?;
+        autograd::recorded(result, &[self_, source], |edges, result| {
+            Ok(IndexReduceBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 dim,
                 index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
                 source: Saved::input_if(edges.needs(0) || edges.needs(1), source)?,
                 reduce: reduce.to_string(),
                 include_self,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), result)?,
+            })
+        })
     }
 
     pub fn index_reduce_(
@@ -193,12 +173,9 @@ mod gradient {
         reduce: &str,
         include_self: bool,
     ) -> Result<()> {
-        let recording = autograd::should_record([self_, source]);
-        autograd::check_inplace("index_reduce_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("index_reduce_", self_, &[self_, source])? else {
             return forward::index_reduce_(self_, dim, index, source, reduce, include_self);
-        }
-        let edges = Edges::new().with(self_).with(source);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         let saved_source = Saved::input_if(edges.needs(0) || edges.needs(1), source)?;
@@ -248,8 +225,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -280,7 +256,7 @@ mod gradient {
                     formulas::index_reduce(self_, dim, index, source, reduce, include_self, result).by_source(grad),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

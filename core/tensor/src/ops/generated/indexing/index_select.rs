@@ -2,8 +2,8 @@
 //! `index_select`: Takes the slices of a dimension that an index lists.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn index_select(self_: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> 
         return forward::index_select(self_, dim, index);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INDEX_SELECT, keys, vec![self_.into(), dim.into(), index.into()])?.extract();
+        return dispatch::boxed(&INDEX_SELECT, keys, &[&self_, &dim, &index]);
     }
     gradient::index_select(self_, dim, index)
 }
@@ -33,8 +33,7 @@ pub fn index_select_out(self_: &Tensor, dim: i64, index: &Tensor, out: &Tensor) 
         return forward::index_select_out(self_, dim, index, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INDEX_SELECT_OUT, keys, vec![self_.into(), dim.into(), index.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&INDEX_SELECT_OUT, keys, &[&self_, &dim, &index, &out]);
     }
     gradient::index_select_out(self_, dim, index, out)
 }
@@ -44,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn index_select(self_: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-        dispatch::named("index_select", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let result = rules::index_select(self_, dim, index)?.make()?;
-            if dispatch::on_cpu("index_select", &result, [self_, index])? {
-                index::index_select(&result, self_, dim, index)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "index_select",
+            [self_, index],
+            |&[self_, index]| rules::index_select(self_, dim, index),
+            |result, &[self_, index]| index::index_select(result, self_, dim, index),
+        )
     }
 
     pub fn index_select_out(self_: &Tensor, dim: i64, index: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("index_select.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::index_select(self_, dim, index)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
-            if dispatch::on_cpu("index_select.out", &place, [self_, index])? {
-                index::index_select(&place, self_, dim, index)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "index_select.out",
+            Overlap::Temporary,
+            [self_, index],
+            out,
+            |&[self_, index]| rules::index_select(self_, dim, index),
+            |result, &[self_, index]| index::index_select(result, self_, dim, index),
+        )
     }
 }
 
@@ -74,14 +68,10 @@ mod gradient {
     use super::*;
 
     pub fn index_select(self_: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-        let mut result = forward::index_select(self_, dim, index)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node =
-                IndexSelectBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::index_select(self_, dim, index)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(IndexSelectBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index)? })
+        })
     }
 
     pub fn index_select_out(self_: &Tensor, dim: i64, index: &Tensor, out: &Tensor) -> Result<()> {
@@ -105,8 +95,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,7 +104,7 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(0, grad.index_select_backward(&self_.sizes(), dim, index))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -14,12 +14,7 @@ use rushlight_base::Result;
 pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(grad.keys() | index.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &INDEX_SELECT_BACKWARD,
-            keys,
-            vec![grad.into(), self_sizes.into(), dim.into(), index.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&INDEX_SELECT_BACKWARD, keys, &[&grad, &self_sizes, &dim, &index]);
     }
     composite::index_select_backward(grad, self_sizes, dim, index)
 }

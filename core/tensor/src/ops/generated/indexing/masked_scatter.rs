@@ -3,8 +3,8 @@
 //! row-major order.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{masks, rules};
 use rushlight_base::Result;
 
@@ -22,7 +22,7 @@ pub fn masked_scatter(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result<
         return forward::masked_scatter(self_, mask, source);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_SCATTER, keys, vec![self_.into(), mask.into(), source.into()])?.extract();
+        return dispatch::boxed(&MASKED_SCATTER, keys, &[&self_, &mask, &source]);
     }
     gradient::masked_scatter(self_, mask, source)
 }
@@ -34,7 +34,7 @@ pub fn masked_scatter_(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result
         return forward::masked_scatter_(self_, mask, source);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_SCATTER_, keys, vec![self_.into(), mask.into(), source.into()]).map(drop);
+        return dispatch::boxed(&MASKED_SCATTER_, keys, &[&self_, &mask, &source]);
     }
     gradient::masked_scatter_(self_, mask, source)
 }
@@ -44,31 +44,22 @@ mod forward {
     use super::*;
 
     pub fn masked_scatter(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
-        dispatch::named("masked_scatter", || {
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let source = &*source.dense()?;
-            let result = rules::masked_scatter(self_, mask, source)?.make()?;
-            if dispatch::on_cpu("masked_scatter", &result, [self_, mask, source])? {
-                masks::masked_scatter(&result, self_, mask, source)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "masked_scatter",
+            [self_, mask, source],
+            |&[self_, mask, source]| rules::masked_scatter(self_, mask, source),
+            |result, &[self_, mask, source]| masks::masked_scatter(result, self_, mask, source),
+        )
     }
 
     pub fn masked_scatter_(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-        dispatch::named("masked_scatter_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::masked_scatter(self_, mask, source)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [mask, source])?;
-            if dispatch::on_cpu("masked_scatter_", &place, [self_, mask, source])? {
-                masks::masked_scatter(&place, self_, mask, source)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "masked_scatter_",
+            Overlap::Temporary,
+            [self_, mask, source],
+            |&[self_, mask, source]| rules::masked_scatter(self_, mask, source),
+            |result, &[self_, mask, source]| masks::masked_scatter(result, self_, mask, source),
+        )
     }
 }
 
@@ -77,25 +68,19 @@ mod gradient {
     use super::*;
 
     pub fn masked_scatter(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
-        let mut result = forward::masked_scatter(self_, mask, source)?;
-        if autograd::should_record([self_, source]) {
-            let edges = Edges::new().with(self_).with(source);
-            let node = MaskedScatterBackward0 {
+        let result = forward::masked_scatter(self_, mask, source)?;
+        autograd::recorded(result, &[self_, source], |edges, _| {
+            Ok(MaskedScatterBackward0 {
                 mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask)?,
                 source: Meta::of(source),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn masked_scatter_(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, source]);
-        autograd::check_inplace("masked_scatter_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("masked_scatter_", self_, &[self_, source])? else {
             return forward::masked_scatter_(self_, mask, source);
-        }
-        let edges = Edges::new().with(self_).with(source);
+        };
         let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask)?;
         let saved_source = Meta::of(source);
         forward::masked_scatter_(self_, mask, source)?;
@@ -118,8 +103,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -133,7 +117,7 @@ mod gradient {
                 let source = &self.source;
                 gradients.set(1, formulas::masked_scatter_source(grad, mask, &source.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

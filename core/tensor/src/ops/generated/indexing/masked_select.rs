@@ -2,8 +2,8 @@
 //! `masked_select`: The elements under a mask, in row-major order.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{masks, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn masked_select(self_: &Tensor, mask: &Tensor) -> Result<Tensor> {
         return forward::masked_select(self_, mask);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_SELECT, keys, vec![self_.into(), mask.into()])?.extract();
+        return dispatch::boxed(&MASKED_SELECT, keys, &[&self_, &mask]);
     }
     gradient::masked_select(self_, mask)
 }
@@ -31,15 +31,12 @@ mod forward {
     use super::*;
 
     pub fn masked_select(self_: &Tensor, mask: &Tensor) -> Result<Tensor> {
-        dispatch::named("masked_select", || {
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let result = rules::masked_select(self_, mask)?.make()?;
-            if dispatch::on_cpu("masked_select", &result, [self_, mask])? {
-                masks::masked_select(&result, self_, mask)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "masked_select",
+            [self_, mask],
+            |&[self_, mask]| rules::masked_select(self_, mask),
+            |result, &[self_, mask]| masks::masked_select(result, self_, mask),
+        )
     }
 }
 
@@ -48,16 +45,13 @@ mod gradient {
     use super::*;
 
     pub fn masked_select(self_: &Tensor, mask: &Tensor) -> Result<Tensor> {
-        let mut result = forward::masked_select(self_, mask)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MaskedSelectBackward0 {
+        let result = forward::masked_select(self_, mask)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(MaskedSelectBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 mask: Saved::input_if(edges.needs(0), mask)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `masked_select`.
@@ -75,8 +69,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -84,7 +77,7 @@ mod gradient {
                 let mask = &call.unpack(&self.mask)?;
                 gradients.set(0, formulas::masked_select(grad, self_, mask))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

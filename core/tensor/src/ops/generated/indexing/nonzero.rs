@@ -2,7 +2,7 @@
 //! `nonzero`: The indices of the elements that differ from zero, in row-major order.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{masks, rules};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn nonzero(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NONZERO, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&NONZERO, keys, &[&self_]);
     }
     forward::nonzero(self_)
 }
@@ -26,14 +26,12 @@ mod forward {
     use super::*;
 
     pub fn nonzero(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("nonzero", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::nonzero(self_)?.make()?;
-            if dispatch::on_cpu("nonzero", &result, [self_])? {
-                masks::nonzero(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "nonzero",
+            [self_],
+            |&[self_]| rules::nonzero(self_),
+            |result, &[self_]| masks::nonzero(result, self_),
+        )
     }
 }
 

@@ -3,8 +3,8 @@
 //! `accumulate` adds them.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -23,8 +23,7 @@ pub fn put(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) ->
         return forward::put(self_, index, source, accumulate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&PUT, keys, vec![self_.into(), index.into(), source.into(), accumulate.into()])?
-            .extract();
+        return dispatch::boxed(&PUT, keys, &[&self_, &index, &source, &accumulate]);
     }
     gradient::put(self_, index, source, accumulate)
 }
@@ -36,8 +35,7 @@ pub fn put_(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -
         return forward::put_(self_, index, source, accumulate);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&PUT_, keys, vec![self_.into(), index.into(), source.into(), accumulate.into()])
-            .map(drop);
+        return dispatch::boxed(&PUT_, keys, &[&self_, &index, &source, &accumulate]);
     }
     gradient::put_(self_, index, source, accumulate)
 }
@@ -47,31 +45,22 @@ mod forward {
     use super::*;
 
     pub fn put(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
-        dispatch::named("put", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let result = rules::put(self_, index, source, accumulate)?.make()?;
-            if dispatch::on_cpu("put", &result, [self_, index, source])? {
-                index::put(&result, self_, index, source, accumulate)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "put",
+            [self_, index, source],
+            |&[self_, index, source]| rules::put(self_, index, source, accumulate),
+            |result, &[self_, index, source]| index::put(result, self_, index, source, accumulate),
+        )
     }
 
     pub fn put_(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
-        dispatch::named("put_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let source = &*source.dense()?;
-            let spec = rules::put(self_, index, source, accumulate)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, source])?;
-            if dispatch::on_cpu("put_", &place, [self_, index, source])? {
-                index::put(&place, self_, index, source, accumulate)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "put_",
+            Overlap::Temporary,
+            [self_, index, source],
+            |&[self_, index, source]| rules::put(self_, index, source, accumulate),
+            |result, &[self_, index, source]| index::put(result, self_, index, source, accumulate),
+        )
     }
 }
 
@@ -80,26 +69,20 @@ mod gradient {
     use super::*;
 
     pub fn put(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<Tensor> {
-        let mut result = forward::put(self_, index, source, accumulate)?;
-        if autograd::should_record([self_, source]) {
-            let edges = Edges::new().with(self_).with(source);
-            let node = PutBackward0 {
+        let result = forward::put(self_, index, source, accumulate)?;
+        autograd::recorded(result, &[self_, source], |edges, _| {
+            Ok(PutBackward0 {
                 index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
                 source: Saved::input_if(edges.needs(0) || edges.needs(1), source)?,
                 accumulate,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn put_(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
-        let recording = autograd::should_record([self_, source]);
-        autograd::check_inplace("put_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("put_", self_, &[self_, source])? else {
             return forward::put_(self_, index, source, accumulate);
-        }
-        let edges = Edges::new().with(self_).with(source);
+        };
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         let saved_source = Saved::input_if(edges.needs(0) || edges.needs(1), source)?;
         forward::put_(self_, index, source, accumulate)?;
@@ -123,8 +106,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -140,7 +122,7 @@ mod gradient {
                 let source = &call.unpack(&self.source)?;
                 gradients.set(1, grad.take(index).reshape(&source.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `scatter_add`: Adds elements of a source at the places that an index names; repeated places add up.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -21,8 +21,7 @@ pub fn scatter_add(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Re
         return forward::scatter_add(self_, dim, index, src);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SCATTER_ADD, keys, vec![self_.into(), dim.into(), index.into(), src.into()])?
-            .extract();
+        return dispatch::boxed(&SCATTER_ADD, keys, &[&self_, &dim, &index, &src]);
     }
     gradient::scatter_add(self_, dim, index, src)
 }
@@ -34,8 +33,7 @@ pub fn scatter_add_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> R
         return forward::scatter_add_(self_, dim, index, src);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SCATTER_ADD_, keys, vec![self_.into(), dim.into(), index.into(), src.into()])
-            .map(drop);
+        return dispatch::boxed(&SCATTER_ADD_, keys, &[&self_, &dim, &index, &src]);
     }
     gradient::scatter_add_(self_, dim, index, src)
 }
@@ -47,12 +45,7 @@ pub fn scatter_add_out(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, o
         return forward::scatter_add_out(self_, dim, index, src, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_ADD_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_ADD_OUT, keys, &[&self_, &dim, &index, &src, &out]);
     }
     gradient::scatter_add_out(self_, dim, index, src, out)
 }
@@ -62,45 +55,33 @@ mod forward {
     use super::*;
 
     pub fn scatter_add(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        dispatch::named("scatter_add", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::scatter_src(self_, dim, index, src)?.make()?;
-            if dispatch::on_cpu("scatter_add", &result, [self_, index, src])? {
-                index::scatter_add(&result, self_, dim, index, src)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "scatter_add",
+            [self_, index, src],
+            |&[self_, index, src]| rules::scatter_src(self_, dim, index, src),
+            |result, &[self_, index, src]| index::scatter_add(result, self_, dim, index, src),
+        )
     }
 
     pub fn scatter_add_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
-        dispatch::named("scatter_add_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let spec = rules::scatter_src(self_, dim, index, src)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, src])?;
-            if dispatch::on_cpu("scatter_add_", &place, [self_, index, src])? {
-                index::scatter_add(&place, self_, dim, index, src)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "scatter_add_",
+            Overlap::Temporary,
+            [self_, index, src],
+            |&[self_, index, src]| rules::scatter_src(self_, dim, index, src),
+            |result, &[self_, index, src]| index::scatter_add(result, self_, dim, index, src),
+        )
     }
 
     pub fn scatter_add_out(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("scatter_add.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let spec = rules::scatter_src(self_, dim, index, src)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, src])?;
-            if dispatch::on_cpu("scatter_add.out", &place, [self_, index, src])? {
-                index::scatter_add(&place, self_, dim, index, src)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "scatter_add.out",
+            Overlap::Temporary,
+            [self_, index, src],
+            out,
+            |&[self_, index, src]| rules::scatter_src(self_, dim, index, src),
+            |result, &[self_, index, src]| index::scatter_add(result, self_, dim, index, src),
+        )
     }
 }
 
@@ -109,22 +90,16 @@ mod gradient {
     use super::*;
 
     pub fn scatter_add(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        let mut result = forward::scatter_add(self_, dim, index, src)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = ScatterAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::scatter_add(self_, dim, index, src)?;
+        autograd::recorded(result, &[self_, src], |edges, _| {
+            Ok(ScatterAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index)? })
+        })
     }
 
     pub fn scatter_add_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, src]);
-        autograd::check_inplace("scatter_add_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("scatter_add_", self_, &[self_, src])? else {
             return forward::scatter_add_(self_, dim, index, src);
-        }
-        let edges = Edges::new().with(self_).with(src);
+        };
         let saved_index = Saved::input_if(edges.needs(1), index)?;
         forward::scatter_add_(self_, dim, index, src)?;
         let node = ScatterAddBackward0 { dim, index: saved_index };
@@ -151,8 +126,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -165,7 +139,7 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(1, grad.gather(dim, index, false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,8 +3,8 @@
 //! `scatter_reduce` is its successor.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -23,12 +23,7 @@ pub fn scatter_reduce(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, re
         return forward::scatter_reduce(self_, dim, index, src, reduce);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_REDUCE,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), reduce.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SCATTER_REDUCE, keys, &[&self_, &dim, &index, &src, &reduce]);
     }
     gradient::scatter_reduce(self_, dim, index, src, reduce)
 }
@@ -40,12 +35,7 @@ pub fn scatter_reduce_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, r
         return forward::scatter_reduce_(self_, dim, index, src, reduce);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_REDUCE_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), reduce.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_REDUCE_, keys, &[&self_, &dim, &index, &src, &reduce]);
     }
     gradient::scatter_reduce_(self_, dim, index, src, reduce)
 }
@@ -64,12 +54,7 @@ pub fn scatter_reduce_out(
         return forward::scatter_reduce_out(self_, dim, index, src, reduce, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_REDUCE_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), reduce.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_REDUCE_OUT, keys, &[&self_, &dim, &index, &src, &reduce, &out]);
     }
     gradient::scatter_reduce_out(self_, dim, index, src, reduce, out)
 }
@@ -95,12 +80,7 @@ pub fn scatter_reduce_two(
         return forward::scatter_reduce_two(self_, dim, index, src, reduce, include_self);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_REDUCE_TWO,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), reduce.into(), include_self.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SCATTER_REDUCE_TWO, keys, &[&self_, &dim, &index, &src, &reduce, &include_self]);
     }
     gradient::scatter_reduce_two(self_, dim, index, src, reduce, include_self)
 }
@@ -119,12 +99,7 @@ pub fn scatter_reduce_two_(
         return forward::scatter_reduce_two_(self_, dim, index, src, reduce, include_self);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_REDUCE_TWO_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), reduce.into(), include_self.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_REDUCE_TWO_, keys, &[&self_, &dim, &index, &src, &reduce, &include_self]);
     }
     gradient::scatter_reduce_two_(self_, dim, index, src, reduce, include_self)
 }
@@ -147,9 +122,8 @@ pub fn scatter_reduce_two_out(
         return dispatch::boxed(
             &SCATTER_REDUCE_TWO_OUT,
             keys,
-            vec![self_.into(), dim.into(), index.into(), src.into(), reduce.into(), include_self.into(), out.into()],
-        )
-        .map(drop);
+            &[&self_, &dim, &index, &src, &reduce, &include_self, &out],
+        );
     }
     gradient::scatter_reduce_two_out(self_, dim, index, src, reduce, include_self, out)
 }
@@ -159,31 +133,22 @@ mod forward {
     use super::*;
 
     pub fn scatter_reduce(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor> {
-        dispatch::named("scatter.reduce", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::scatter_with(self_, dim, index, src, reduce)?.make()?;
-            if dispatch::on_cpu("scatter.reduce", &result, [self_, index, src])? {
-                index::scatter_with(&result, self_, dim, index, src, reduce)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "scatter.reduce",
+            [self_, index, src],
+            |&[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
+            |result, &[self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
+        )
     }
 
     pub fn scatter_reduce_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()> {
-        dispatch::named("scatter_.reduce", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let spec = rules::scatter_with(self_, dim, index, src, reduce)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, src])?;
-            if dispatch::on_cpu("scatter_.reduce", &place, [self_, index, src])? {
-                index::scatter_with(&place, self_, dim, index, src, reduce)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "scatter_.reduce",
+            Overlap::Temporary,
+            [self_, index, src],
+            |&[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
+            |result, &[self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
+        )
     }
 
     pub fn scatter_reduce_out(
@@ -194,17 +159,14 @@ mod forward {
         reduce: &str,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("scatter.reduce_out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let spec = rules::scatter_with(self_, dim, index, src, reduce)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, src])?;
-            if dispatch::on_cpu("scatter.reduce_out", &place, [self_, index, src])? {
-                index::scatter_with(&place, self_, dim, index, src, reduce)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "scatter.reduce_out",
+            Overlap::Temporary,
+            [self_, index, src],
+            out,
+            |&[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
+            |result, &[self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
+        )
     }
 
     pub fn scatter_reduce_two(
@@ -215,16 +177,12 @@ mod forward {
         reduce: &str,
         include_self: bool,
     ) -> Result<Tensor> {
-        dispatch::named("scatter_reduce.two", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::scatter_reduce(self_, dim, index, src, reduce, include_self)?.make()?;
-            if dispatch::on_cpu("scatter_reduce.two", &result, [self_, index, src])? {
-                index::scatter_reduce(&result, self_, dim, index, src, reduce, include_self)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "scatter_reduce.two",
+            [self_, index, src],
+            |&[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
+            |result, &[self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
+        )
     }
 
     pub fn scatter_reduce_two_(
@@ -235,18 +193,13 @@ mod forward {
         reduce: &str,
         include_self: bool,
     ) -> Result<()> {
-        dispatch::named("scatter_reduce_.two", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let spec = rules::scatter_reduce(self_, dim, index, src, reduce, include_self)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, src])?;
-            if dispatch::on_cpu("scatter_reduce_.two", &place, [self_, index, src])? {
-                index::scatter_reduce(&place, self_, dim, index, src, reduce, include_self)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "scatter_reduce_.two",
+            Overlap::Temporary,
+            [self_, index, src],
+            |&[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
+            |result, &[self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
+        )
     }
 
     pub fn scatter_reduce_two_out(
@@ -258,17 +211,14 @@ mod forward {
         include_self: bool,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("scatter_reduce.two_out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let src = &*src.dense()?;
-            let spec = rules::scatter_reduce(self_, dim, index, src, reduce, include_self)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, src])?;
-            if dispatch::on_cpu("scatter_reduce.two_out", &place, [self_, index, src])? {
-                index::scatter_reduce(&place, self_, dim, index, src, reduce, include_self)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "scatter_reduce.two_out",
+            Overlap::Temporary,
+            [self_, index, src],
+            out,
+            |&[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
+            |result, &[self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
+        )
     }
 }
 
@@ -277,29 +227,23 @@ mod gradient {
     use super::*;
 
     pub fn scatter_reduce(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<Tensor> {
-        let mut result = forward::scatter_reduce(self_, dim, index, src, reduce)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = ScatterBackward2 {
+        let result = forward::scatter_reduce(self_, dim, index, src, reduce)?;
+        autograd::recorded(result, &[self_, src], |edges, result| {
+            Ok(ScatterBackward2 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 dim,
                 index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
                 src: Saved::input_if(edges.needs(0) || edges.needs(1), src)?,
                 reduce: reduce.to_string(),
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), result)?,
+            })
+        })
     }
 
     pub fn scatter_reduce_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()> {
-        let recording = autograd::should_record([self_, src]);
-        autograd::check_inplace("scatter_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("scatter_", self_, &[self_, src])? else {
             return forward::scatter_reduce_(self_, dim, index, src, reduce);
-        }
-        let edges = Edges::new().with(self_).with(src);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         let saved_src = Saved::input_if(edges.needs(0) || edges.needs(1), src)?;
@@ -346,8 +290,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -372,7 +315,7 @@ mod gradient {
                 gradients
                     .set(1, formulas::scatter_reduce(self_, dim, index, src, reduce, true, result).by_source(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
@@ -384,21 +327,18 @@ mod gradient {
         reduce: &str,
         include_self: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::scatter_reduce_two(self_, dim, index, src, reduce, include_self)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = ScatterReduceBackward0 {
+        let result = forward::scatter_reduce_two(self_, dim, index, src, reduce, include_self)?;
+        autograd::recorded(result, &[self_, src], |edges, result| {
+            Ok(ScatterReduceBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 dim,
                 index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
                 src: Saved::input_if(edges.needs(0) || edges.needs(1), src)?,
                 reduce: reduce.to_string(),
                 include_self,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), result)?,
+            })
+        })
     }
 
     pub fn scatter_reduce_two_(
@@ -409,12 +349,9 @@ mod gradient {
         reduce: &str,
         include_self: bool,
     ) -> Result<()> {
-        let recording = autograd::should_record([self_, src]);
-        autograd::check_inplace("scatter_reduce_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("scatter_reduce_", self_, &[self_, src])? else {
             return forward::scatter_reduce_two_(self_, dim, index, src, reduce, include_self);
-        }
-        let edges = Edges::new().with(self_).with(src);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         let saved_src = Saved::input_if(edges.needs(0) || edges.needs(1), src)?;
@@ -464,8 +401,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -496,7 +432,7 @@ mod gradient {
                     formulas::scatter_reduce(self_, dim, index, src, reduce, include_self, result).by_source(grad),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

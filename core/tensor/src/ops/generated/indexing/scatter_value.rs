@@ -2,8 +2,8 @@
 //! `scatter`: Writes one value to the places that an index names.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,8 +21,7 @@ pub fn scatter_value(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) ->
         return forward::scatter_value(self_, dim, index, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SCATTER_VALUE, keys, vec![self_.into(), dim.into(), index.into(), value.into()])?
-            .extract();
+        return dispatch::boxed(&SCATTER_VALUE, keys, &[&self_, &dim, &index, &value]);
     }
     gradient::scatter_value(self_, dim, index, value)
 }
@@ -34,8 +33,7 @@ pub fn scatter_value_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -
         return forward::scatter_value_(self_, dim, index, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SCATTER_VALUE_, keys, vec![self_.into(), dim.into(), index.into(), value.into()])
-            .map(drop);
+        return dispatch::boxed(&SCATTER_VALUE_, keys, &[&self_, &dim, &index, &value]);
     }
     gradient::scatter_value_(self_, dim, index, value)
 }
@@ -47,12 +45,7 @@ pub fn scatter_value_out(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar
         return forward::scatter_value_out(self_, dim, index, value, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_VALUE_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_VALUE_OUT, keys, &[&self_, &dim, &index, &value, &out]);
     }
     gradient::scatter_value_out(self_, dim, index, value, out)
 }
@@ -62,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn scatter_value(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-        dispatch::named("scatter.value", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let result = rules::scatter_value(self_, dim, index, value)?.make()?;
-            if dispatch::on_cpu("scatter.value", &result, [self_, index])? {
-                index::scatter_value(&result, self_, dim, index, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "scatter.value",
+            [self_, index],
+            |&[self_, index]| rules::scatter_value(self_, dim, index, value),
+            |result, &[self_, index]| index::scatter_value(result, self_, dim, index, value),
+        )
     }
 
     pub fn scatter_value_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<()> {
-        dispatch::named("scatter_.value", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::scatter_value(self_, dim, index, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index])?;
-            if dispatch::on_cpu("scatter_.value", &place, [self_, index])? {
-                index::scatter_value(&place, self_, dim, index, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "scatter_.value",
+            Overlap::Temporary,
+            [self_, index],
+            |&[self_, index]| rules::scatter_value(self_, dim, index, value),
+            |result, &[self_, index]| index::scatter_value(result, self_, dim, index, value),
+        )
     }
 
     pub fn scatter_value_out(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("scatter.value_out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::scatter_value(self_, dim, index, value)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
-            if dispatch::on_cpu("scatter.value_out", &place, [self_, index])? {
-                index::scatter_value(&place, self_, dim, index, value)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "scatter.value_out",
+            Overlap::Temporary,
+            [self_, index],
+            out,
+            |&[self_, index]| rules::scatter_value(self_, dim, index, value),
+            |result, &[self_, index]| index::scatter_value(result, self_, dim, index, value),
+        )
     }
 }
 
@@ -106,22 +90,16 @@ mod gradient {
     use super::*;
 
     pub fn scatter_value(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-        let mut result = forward::scatter_value(self_, dim, index, value)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ScatterBackward1 { dim, index: Saved::input_if(edges.needs(0), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::scatter_value(self_, dim, index, value)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ScatterBackward1 { dim, index: Saved::input_if(edges.needs(0), index)? })
+        })
     }
 
     pub fn scatter_value_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("scatter_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("scatter_", self_, &[self_])? else {
             return forward::scatter_value_(self_, dim, index, value);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_index = Saved::input_if(edges.needs(0), index)?;
         forward::scatter_value_(self_, dim, index, value)?;
         let node = ScatterBackward1 { dim, index: saved_index };
@@ -148,8 +126,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -157,7 +134,7 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(0, grad.scatter_value(dim, index, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `scatter`: Adds one value to the elements at the places that an index names, or multiplies them by it.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,12 +21,7 @@ pub fn scatter_value_reduce(self_: &Tensor, dim: i64, index: &Tensor, value: Sca
         return forward::scatter_value_reduce(self_, dim, index, value, reduce);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_VALUE_REDUCE,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into(), reduce.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SCATTER_VALUE_REDUCE, keys, &[&self_, &dim, &index, &value, &reduce]);
     }
     gradient::scatter_value_reduce(self_, dim, index, value, reduce)
 }
@@ -38,12 +33,7 @@ pub fn scatter_value_reduce_(self_: &Tensor, dim: i64, index: &Tensor, value: Sc
         return forward::scatter_value_reduce_(self_, dim, index, value, reduce);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_VALUE_REDUCE_,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into(), reduce.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_VALUE_REDUCE_, keys, &[&self_, &dim, &index, &value, &reduce]);
     }
     gradient::scatter_value_reduce_(self_, dim, index, value, reduce)
 }
@@ -62,12 +52,7 @@ pub fn scatter_value_reduce_out(
         return forward::scatter_value_reduce_out(self_, dim, index, value, reduce, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SCATTER_VALUE_REDUCE_OUT,
-            keys,
-            vec![self_.into(), dim.into(), index.into(), value.into(), reduce.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SCATTER_VALUE_REDUCE_OUT, keys, &[&self_, &dim, &index, &value, &reduce, &out]);
     }
     gradient::scatter_value_reduce_out(self_, dim, index, value, reduce, out)
 }
@@ -83,29 +68,22 @@ mod forward {
         value: Scalar,
         reduce: &str,
     ) -> Result<Tensor> {
-        dispatch::named("scatter.value_reduce", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let result = rules::scatter_value_with(self_, dim, index, value, reduce)?.make()?;
-            if dispatch::on_cpu("scatter.value_reduce", &result, [self_, index])? {
-                index::scatter_value_with(&result, self_, dim, index, value, reduce)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "scatter.value_reduce",
+            [self_, index],
+            |&[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
+            |result, &[self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
+        )
     }
 
     pub fn scatter_value_reduce_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<()> {
-        dispatch::named("scatter_.value_reduce", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::scatter_value_with(self_, dim, index, value, reduce)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index])?;
-            if dispatch::on_cpu("scatter_.value_reduce", &place, [self_, index])? {
-                index::scatter_value_with(&place, self_, dim, index, value, reduce)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "scatter_.value_reduce",
+            Overlap::Temporary,
+            [self_, index],
+            |&[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
+            |result, &[self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
+        )
     }
 
     pub fn scatter_value_reduce_out(
@@ -116,16 +94,14 @@ mod forward {
         reduce: &str,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("scatter.value_reduce_out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::scatter_value_with(self_, dim, index, value, reduce)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
-            if dispatch::on_cpu("scatter.value_reduce_out", &place, [self_, index])? {
-                index::scatter_value_with(&place, self_, dim, index, value, reduce)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "scatter.value_reduce_out",
+            Overlap::Temporary,
+            [self_, index],
+            out,
+            |&[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
+            |result, &[self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
+        )
     }
 }
 
@@ -140,27 +116,21 @@ mod gradient {
         value: Scalar,
         reduce: &str,
     ) -> Result<Tensor> {
-        let mut result = forward::scatter_value_reduce(self_, dim, index, value, reduce)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ScatterBackward3 {
+        let result = forward::scatter_value_reduce(self_, dim, index, value, reduce)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ScatterBackward3 {
                 dim,
                 index: Saved::input_if(edges.needs(0), index)?,
                 value,
                 reduce: reduce.to_string(),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn scatter_value_reduce_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("scatter_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("scatter_", self_, &[self_])? else {
             return forward::scatter_value_reduce_(self_, dim, index, value, reduce);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_index = Saved::input_if(edges.needs(0), index)?;
         forward::scatter_value_reduce_(self_, dim, index, value, reduce)?;
         let node = ScatterBackward3 { dim, index: saved_index, value, reduce: reduce.to_string() };
@@ -196,8 +166,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -207,7 +176,7 @@ mod gradient {
                 let reduce = self.reduce.as_str();
                 gradients.set(0, formulas::scatter_value_with(grad, dim, index, value, reduce))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

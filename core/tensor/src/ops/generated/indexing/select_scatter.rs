@@ -2,8 +2,8 @@
 //! `select_scatter`: A copy of the tensor with one slice replaced.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -20,8 +20,7 @@ pub fn select_scatter(self_: &Tensor, src: &Tensor, dim: i64, index: i64) -> Res
         return forward::select_scatter(self_, src, dim, index);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SELECT_SCATTER, keys, vec![self_.into(), src.into(), dim.into(), index.into()])?
-            .extract();
+        return dispatch::boxed(&SELECT_SCATTER, keys, &[&self_, &src, &dim, &index]);
     }
     gradient::select_scatter(self_, src, dim, index)
 }
@@ -31,15 +30,12 @@ mod forward {
     use super::*;
 
     pub fn select_scatter(self_: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-        dispatch::named("select_scatter", || {
-            let self_ = &*self_.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::select_scatter(self_, src, dim, index)?.make()?;
-            if dispatch::on_cpu("select_scatter", &result, [self_, src])? {
-                regions::select_scatter(&result, self_, src, dim, index)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "select_scatter",
+            [self_, src],
+            |&[self_, src]| rules::select_scatter(self_, src, dim, index),
+            |result, &[self_, src]| regions::select_scatter(result, self_, src, dim, index),
+        )
     }
 }
 
@@ -48,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn select_scatter(self_: &Tensor, src: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-        let mut result = forward::select_scatter(self_, src, dim, index)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = SelectScatterBackward0 { src: Meta::of(src), dim, index };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::select_scatter(self_, src, dim, index)?;
+        autograd::recorded(result, &[self_, src], |_, _| Ok(SelectScatterBackward0 { src: Meta::of(src), dim, index }))
     }
 
     /// The derivative of `select_scatter`.
@@ -73,8 +64,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -90,7 +80,7 @@ mod gradient {
                 let index = self.index;
                 gradients.set(1, grad.select_int(dim, index))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

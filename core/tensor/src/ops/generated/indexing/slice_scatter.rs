@@ -2,8 +2,8 @@
 //! `slice_scatter`: A copy of the tensor with every so many slices replaced.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -28,12 +28,7 @@ pub fn slice_scatter(
         return forward::slice_scatter(self_, src, dim, start, end, step);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SLICE_SCATTER,
-            keys,
-            vec![self_.into(), src.into(), dim.into(), start.into(), end.into(), step.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SLICE_SCATTER, keys, &[&self_, &src, &dim, &start, &end, &step]);
     }
     gradient::slice_scatter(self_, src, dim, start, end, step)
 }
@@ -50,15 +45,12 @@ mod forward {
         end: Option<i64>,
         step: i64,
     ) -> Result<Tensor> {
-        dispatch::named("slice_scatter", || {
-            let self_ = &*self_.dense()?;
-            let src = &*src.dense()?;
-            let result = rules::slice_scatter(self_, src, dim, start, end, step)?.make()?;
-            if dispatch::on_cpu("slice_scatter", &result, [self_, src])? {
-                regions::slice_scatter(&result, self_, src, dim, start, end, step)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "slice_scatter",
+            [self_, src],
+            |&[self_, src]| rules::slice_scatter(self_, src, dim, start, end, step),
+            |result, &[self_, src]| regions::slice_scatter(result, self_, src, dim, start, end, step),
+        )
     }
 }
 
@@ -74,13 +66,10 @@ mod gradient {
         end: Option<i64>,
         step: i64,
     ) -> Result<Tensor> {
-        let mut result = forward::slice_scatter(self_, src, dim, start, end, step)?;
-        if autograd::should_record([self_, src]) {
-            let edges = Edges::new().with(self_).with(src);
-            let node = SliceScatterBackward0 { src: Meta::of(src), dim, start, end, step };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::slice_scatter(self_, src, dim, start, end, step)?;
+        autograd::recorded(result, &[self_, src], |_, _| {
+            Ok(SliceScatterBackward0 { src: Meta::of(src), dim, start, end, step })
+        })
     }
 
     /// The derivative of `slice_scatter`.
@@ -101,8 +90,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -122,7 +110,7 @@ mod gradient {
                 let step = self.step;
                 gradients.set(1, grad.slice_tensor(dim, start, end, step))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `take`: Takes the elements that an index names, counted in row-major order whatever the shape.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn take(self_: &Tensor, index: &Tensor) -> Result<Tensor> {
         return forward::take(self_, index);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TAKE, keys, vec![self_.into(), index.into()])?.extract();
+        return dispatch::boxed(&TAKE, keys, &[&self_, &index]);
     }
     gradient::take(self_, index)
 }
@@ -33,7 +33,7 @@ pub fn take_out(self_: &Tensor, index: &Tensor, out: &Tensor) -> Result<()> {
         return forward::take_out(self_, index, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TAKE_OUT, keys, vec![self_.into(), index.into(), out.into()]).map(drop);
+        return dispatch::boxed(&TAKE_OUT, keys, &[&self_, &index, &out]);
     }
     gradient::take_out(self_, index, out)
 }
@@ -43,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn take(self_: &Tensor, index: &Tensor) -> Result<Tensor> {
-        dispatch::named("take", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let result = rules::take(self_, index)?.make()?;
-            if dispatch::on_cpu("take", &result, [self_, index])? {
-                index::take(&result, self_, index)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "take",
+            [self_, index],
+            |&[self_, index]| rules::take(self_, index),
+            |result, &[self_, index]| index::take(result, self_, index),
+        )
     }
 
     pub fn take_out(self_: &Tensor, index: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("take.out", || {
-            let self_ = &*self_.dense()?;
-            let index = &*index.dense()?;
-            let spec = rules::take(self_, index)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
-            if dispatch::on_cpu("take.out", &place, [self_, index])? {
-                index::take(&place, self_, index)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "take.out",
+            Overlap::Temporary,
+            [self_, index],
+            out,
+            |&[self_, index]| rules::take(self_, index),
+            |result, &[self_, index]| index::take(result, self_, index),
+        )
     }
 }
 
@@ -73,13 +68,10 @@ mod gradient {
     use super::*;
 
     pub fn take(self_: &Tensor, index: &Tensor) -> Result<Tensor> {
-        let mut result = forward::take(self_, index)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TakeBackward0 { self_: Meta::of(self_), index: Saved::input_if(edges.needs(0), index)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::take(self_, index)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(TakeBackward0 { self_: Meta::of(self_), index: Saved::input_if(edges.needs(0), index)? })
+        })
     }
 
     pub fn take_out(self_: &Tensor, index: &Tensor, out: &Tensor) -> Result<()> {
@@ -102,8 +94,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -111,7 +102,7 @@ mod gradient {
                 let index = &call.unpack(&self.index)?;
                 gradients.set(0, grad.new_zeros(&self_.sizes()).put(index, grad, true))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -20,7 +20,7 @@ use rushlight_base::Result;
 pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | indices.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TAKE_ALONG_DIM, keys, vec![self_.into(), indices.into(), dim.into()])?.extract();
+        return dispatch::boxed(&TAKE_ALONG_DIM, keys, &[&self_, &indices, &dim]);
     }
     composite::take_along_dim(self_, indices, dim)
 }
@@ -32,8 +32,7 @@ pub fn take_along_dim_out(self_: &Tensor, indices: &Tensor, dim: Option<i64>, ou
         return forward::take_along_dim_out(self_, indices, dim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TAKE_ALONG_DIM_OUT, keys, vec![self_.into(), indices.into(), dim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&TAKE_ALONG_DIM_OUT, keys, &[&self_, &indices, &dim, &out]);
     }
     gradient::take_along_dim_out(self_, indices, dim, out)
 }

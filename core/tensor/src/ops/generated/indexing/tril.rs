@@ -2,8 +2,8 @@
 //! `tril`: The lower triangle of matrices, zeros elsewhere.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn tril(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
         return forward::tril(self_, diagonal);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRIL, keys, vec![self_.into(), diagonal.into()])?.extract();
+        return dispatch::boxed(&TRIL, keys, &[&self_, &diagonal]);
     }
     gradient::tril(self_, diagonal)
 }
@@ -32,7 +32,7 @@ pub fn tril_(self_: &Tensor, diagonal: i64) -> Result<()> {
         return forward::tril_(self_, diagonal);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRIL_, keys, vec![self_.into(), diagonal.into()]).map(drop);
+        return dispatch::boxed(&TRIL_, keys, &[&self_, &diagonal]);
     }
     gradient::tril_(self_, diagonal)
 }
@@ -44,7 +44,7 @@ pub fn tril_out(self_: &Tensor, diagonal: i64, out: &Tensor) -> Result<()> {
         return forward::tril_out(self_, diagonal, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRIL_OUT, keys, vec![self_.into(), diagonal.into(), out.into()]).map(drop);
+        return dispatch::boxed(&TRIL_OUT, keys, &[&self_, &diagonal, &out]);
     }
     gradient::tril_out(self_, diagonal, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn tril(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
-        dispatch::named("tril", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::triangle(self_, diagonal)?.make()?;
-            if dispatch::on_cpu("tril", &result, [self_])? {
-                regions::tril(&result, self_, diagonal)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "tril",
+            [self_],
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::tril(result, self_, diagonal),
+        )
     }
 
     pub fn tril_(self_: &Tensor, diagonal: i64) -> Result<()> {
-        dispatch::named("tril_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::triangle(self_, diagonal)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [])?;
-            if dispatch::on_cpu("tril_", &place, [self_])? {
-                regions::tril(&place, self_, diagonal)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "tril_",
+            Overlap::Temporary,
+            [self_],
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::tril(result, self_, diagonal),
+        )
     }
 
     pub fn tril_out(self_: &Tensor, diagonal: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("tril.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::triangle(self_, diagonal)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("tril.out", &place, [self_])? {
-                regions::tril(&place, self_, diagonal)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "tril.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::tril(result, self_, diagonal),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn tril(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
-        let mut result = forward::tril(self_, diagonal)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TrilBackward0 { diagonal };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::tril(self_, diagonal)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(TrilBackward0 { diagonal }))
     }
 
     pub fn tril_(self_: &Tensor, diagonal: i64) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("tril_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("tril_", self_, &[self_])? else {
             return forward::tril_(self_, diagonal);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::tril_(self_, diagonal)?;
         let node = TrilBackward0 { diagonal };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +121,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let diagonal = self.diagonal;
                 gradients.set(0, grad.tril(diagonal))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

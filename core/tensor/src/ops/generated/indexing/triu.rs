@@ -2,8 +2,8 @@
 //! `triu`: The upper triangle of matrices, zeros elsewhere.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn triu(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
         return forward::triu(self_, diagonal);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRIU, keys, vec![self_.into(), diagonal.into()])?.extract();
+        return dispatch::boxed(&TRIU, keys, &[&self_, &diagonal]);
     }
     gradient::triu(self_, diagonal)
 }
@@ -32,7 +32,7 @@ pub fn triu_(self_: &Tensor, diagonal: i64) -> Result<()> {
         return forward::triu_(self_, diagonal);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRIU_, keys, vec![self_.into(), diagonal.into()]).map(drop);
+        return dispatch::boxed(&TRIU_, keys, &[&self_, &diagonal]);
     }
     gradient::triu_(self_, diagonal)
 }
@@ -44,7 +44,7 @@ pub fn triu_out(self_: &Tensor, diagonal: i64, out: &Tensor) -> Result<()> {
         return forward::triu_out(self_, diagonal, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRIU_OUT, keys, vec![self_.into(), diagonal.into(), out.into()]).map(drop);
+        return dispatch::boxed(&TRIU_OUT, keys, &[&self_, &diagonal, &out]);
     }
     gradient::triu_out(self_, diagonal, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn triu(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
-        dispatch::named("triu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::triangle(self_, diagonal)?.make()?;
-            if dispatch::on_cpu("triu", &result, [self_])? {
-                regions::triu(&result, self_, diagonal)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "triu",
+            [self_],
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::triu(result, self_, diagonal),
+        )
     }
 
     pub fn triu_(self_: &Tensor, diagonal: i64) -> Result<()> {
-        dispatch::named("triu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::triangle(self_, diagonal)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [])?;
-            if dispatch::on_cpu("triu_", &place, [self_])? {
-                regions::triu(&place, self_, diagonal)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "triu_",
+            Overlap::Temporary,
+            [self_],
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::triu(result, self_, diagonal),
+        )
     }
 
     pub fn triu_out(self_: &Tensor, diagonal: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("triu.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::triangle(self_, diagonal)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("triu.out", &place, [self_])? {
-                regions::triu(&place, self_, diagonal)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "triu.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::triu(result, self_, diagonal),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn triu(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
-        let mut result = forward::triu(self_, diagonal)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TriuBackward0 { diagonal };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::triu(self_, diagonal)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(TriuBackward0 { diagonal }))
     }
 
     pub fn triu_(self_: &Tensor, diagonal: i64) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("triu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("triu_", self_, &[self_])? else {
             return forward::triu_(self_, diagonal);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::triu_(self_, diagonal)?;
         let node = TriuBackward0 { diagonal };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +121,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let diagonal = self.diagonal;
                 gradients.set(0, grad.triu(diagonal))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn _unsafe_index_tensor(self_: &Tensor, indices: &[Option<&Tensor>]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | dispatch::keys_of_some(indices));
     if keys.is_boxed() {
-        return dispatch::boxed(&_UNSAFE_INDEX_TENSOR, keys, vec![self_.into(), indices.into()])?.extract();
+        return dispatch::boxed(&_UNSAFE_INDEX_TENSOR, keys, &[&self_, &indices]);
     }
     composite::_unsafe_index(self_, indices)
 }

@@ -23,12 +23,7 @@ pub fn _unsafe_index_put(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | dispatch::keys_of_some(indices) | values.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UNSAFE_INDEX_PUT,
-            keys,
-            vec![self_.into(), indices.into(), values.into(), accumulate.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UNSAFE_INDEX_PUT, keys, &[&self_, &indices, &values, &accumulate]);
     }
     composite::_unsafe_index_put(self_, indices, values, accumulate)
 }

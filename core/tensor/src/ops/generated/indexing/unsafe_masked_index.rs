@@ -24,12 +24,7 @@ pub fn _unsafe_masked_index(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | mask.keys() | dispatch::keys_of_some(indices));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UNSAFE_MASKED_INDEX,
-            keys,
-            vec![self_.into(), mask.into(), indices.into(), fill.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UNSAFE_MASKED_INDEX, keys, &[&self_, &mask, &indices, &fill]);
     }
     composite::_unsafe_masked_index(self_, mask, indices, fill)
 }

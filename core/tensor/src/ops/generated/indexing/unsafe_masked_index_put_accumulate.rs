@@ -24,12 +24,7 @@ pub fn _unsafe_masked_index_put_accumulate(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | mask.keys() | dispatch::keys_of_some(indices) | values.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UNSAFE_MASKED_INDEX_PUT_ACCUMULATE,
-            keys,
-            vec![self_.into(), mask.into(), indices.into(), values.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UNSAFE_MASKED_INDEX_PUT_ACCUMULATE, keys, &[&self_, &mask, &indices, &values]);
     }
     composite::_unsafe_masked_index_put_accumulate(self_, mask, indices, values)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn atleast_1d(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ATLEAST_1D, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ATLEAST_1D, keys, &[&self_]);
     }
     composite::atleast_1d(self_)
 }
@@ -31,7 +31,7 @@ pub fn atleast_1d(self_: &Tensor) -> Result<Tensor> {
 pub fn atleast_1d_sequence(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&ATLEAST_1D_SEQUENCE, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&ATLEAST_1D_SEQUENCE, keys, &[&tensors]);
     }
     composite::atleast_1d_all(tensors)
 }

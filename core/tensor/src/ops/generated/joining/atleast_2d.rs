@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ATLEAST_2D, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ATLEAST_2D, keys, &[&self_]);
     }
     composite::atleast_2d(self_)
 }
@@ -31,7 +31,7 @@ pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
 pub fn atleast_2d_sequence(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&ATLEAST_2D_SEQUENCE, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&ATLEAST_2D_SEQUENCE, keys, &[&tensors]);
     }
     composite::atleast_2d_all(tensors)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn block_diag(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&BLOCK_DIAG, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&BLOCK_DIAG, keys, &[&tensors]);
     }
     composite::block_diag(tensors)
 }

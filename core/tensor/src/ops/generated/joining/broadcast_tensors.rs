@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&BROADCAST_TENSORS, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&BROADCAST_TENSORS, keys, &[&tensors]);
     }
     composite::broadcast_tensors(tensors)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn broadcast_to(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&BROADCAST_TO, keys, vec![self_.into(), size.into()])?.extract();
+        return dispatch::boxed(&BROADCAST_TO, keys, &[&self_, &size]);
     }
     composite::broadcast_to(self_, size)
 }

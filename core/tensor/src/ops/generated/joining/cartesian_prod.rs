@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn cartesian_prod(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&CARTESIAN_PROD, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&CARTESIAN_PROD, keys, &[&tensors]);
     }
     composite::cartesian_prod(tensors)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CHUNK, keys, vec![self_.into(), chunks.into(), dim.into()])?.extract();
+        return dispatch::boxed(&CHUNK, keys, &[&self_, &chunks, &dim]);
     }
     composite::chunk(self_, chunks, dim)
 }

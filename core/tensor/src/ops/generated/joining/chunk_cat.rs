@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn _chunk_cat(tensors: &[&Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&_CHUNK_CAT, keys, vec![tensors.into(), dim.into(), num_chunks.into()])?.extract();
+        return dispatch::boxed(&_CHUNK_CAT, keys, &[&tensors, &dim, &num_chunks]);
     }
     composite::chunk_cat(tensors, dim, num_chunks)
 }

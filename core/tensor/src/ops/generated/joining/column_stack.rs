@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn column_stack(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&COLUMN_STACK, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&COLUMN_STACK, keys, &[&tensors]);
     }
     composite::column_stack(tensors)
 }

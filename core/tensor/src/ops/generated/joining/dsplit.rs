@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn dsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DSPLIT_INT, keys, vec![self_.into(), sections.into()])?.extract();
+        return dispatch::boxed(&DSPLIT_INT, keys, &[&self_, &sections]);
     }
     composite::dsplit_int(self_, sections)
 }
@@ -32,7 +32,7 @@ pub fn dsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
 pub fn dsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DSPLIT_ARRAY, keys, vec![self_.into(), indices.into()])?.extract();
+        return dispatch::boxed(&DSPLIT_ARRAY, keys, &[&self_, &indices]);
     }
     composite::dsplit_array(self_, indices)
 }

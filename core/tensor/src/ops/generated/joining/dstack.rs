@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn dstack(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&DSTACK, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&DSTACK, keys, &[&tensors]);
     }
     composite::dstack(tensors)
 }

@@ -2,8 +2,8 @@
 //! `flip`: Turns dimensions around.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{joining, rules};
 use rushlight_base::{DimVec, Result};
 
@@ -20,7 +20,7 @@ pub fn flip(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
         return forward::flip(self_, dims);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLIP, keys, vec![self_.into(), dims.into()])?.extract();
+        return dispatch::boxed(&FLIP, keys, &[&self_, &dims]);
     }
     gradient::flip(self_, dims)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn flip(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        dispatch::named("flip", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::flip(self_, dims)?.make()?;
-            if dispatch::on_cpu("flip", &result, [self_])? {
-                joining::flip(&result, self_, dims)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "flip",
+            [self_],
+            |&[self_]| rules::flip(self_, dims),
+            |result, &[self_]| joining::flip(result, self_, dims),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn flip(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        let mut result = forward::flip(self_, dims)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = FlipBackward0 { dims: DimVec::from_slice(dims) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::flip(self_, dims)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(FlipBackward0 { dims: DimVec::from_slice(dims) }))
     }
 
     /// The derivative of `flip`.
@@ -69,15 +62,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dims = self.dims.as_slice();
                 gradients.set(0, grad.flip(dims))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn fliplr(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLIPLR, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&FLIPLR, keys, &[&self_]);
     }
     composite::fliplr(self_)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn flipud(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLIPUD, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&FLIPUD, keys, &[&self_]);
     }
     composite::flipud(self_)
 }

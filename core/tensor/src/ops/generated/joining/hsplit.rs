@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&HSPLIT_INT, keys, vec![self_.into(), sections.into()])?.extract();
+        return dispatch::boxed(&HSPLIT_INT, keys, &[&self_, &sections]);
     }
     composite::hsplit_int(self_, sections)
 }
@@ -32,7 +32,7 @@ pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
 pub fn hsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&HSPLIT_ARRAY, keys, vec![self_.into(), indices.into()])?.extract();
+        return dispatch::boxed(&HSPLIT_ARRAY, keys, &[&self_, &indices]);
     }
     composite::hsplit_array(self_, indices)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn hstack(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&HSTACK, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&HSTACK, keys, &[&tensors]);
     }
     composite::hstack(tensors)
 }

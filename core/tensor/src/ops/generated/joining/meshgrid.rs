@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&MESHGRID_INDEXING, keys, vec![tensors.into(), indexing.into()])?.extract();
+        return dispatch::boxed(&MESHGRID_INDEXING, keys, &[&tensors, &indexing]);
     }
     composite::meshgrid_indexing(tensors, indexing)
 }
@@ -32,7 +32,7 @@ pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tens
 pub fn meshgrid(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&MESHGRID, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&MESHGRID, keys, &[&tensors]);
     }
     composite::meshgrid(tensors)
 }

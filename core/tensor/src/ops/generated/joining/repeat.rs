@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&REPEAT, keys, vec![self_.into(), repeats.into()])?.extract();
+        return dispatch::boxed(&REPEAT, keys, &[&self_, &repeats]);
     }
     composite::repeat(self_, repeats)
 }

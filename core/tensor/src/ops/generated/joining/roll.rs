@@ -19,7 +19,7 @@ use rushlight_base::Result;
 pub fn roll(self_: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ROLL, keys, vec![self_.into(), shifts.into(), dims.into()])?.extract();
+        return dispatch::boxed(&ROLL, keys, &[&self_, &shifts, &dims]);
     }
     composite::roll(self_, shifts, dims)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ROT90, keys, vec![self_.into(), k.into(), dims.into()])?.extract();
+        return dispatch::boxed(&ROT90, keys, &[&self_, &k, &dims]);
     }
     composite::rot90(self_, k, dims)
 }

@@ -20,7 +20,7 @@ pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         return forward::stack(tensors, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&STACK, keys, vec![tensors.into(), dim.into()])?.extract();
+        return dispatch::boxed(&STACK, keys, &[&tensors, &dim]);
     }
     gradient::stack(tensors, dim)
 }
@@ -32,7 +32,7 @@ pub fn stack_out(tensors: &[&Tensor], dim: i64, out: &Tensor) -> Result<()> {
         return forward::stack_out(tensors, dim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&STACK_OUT, keys, vec![tensors.into(), dim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&STACK_OUT, keys, &[&tensors, &dim, &out]);
     }
     gradient::stack_out(tensors, dim, out)
 }
@@ -100,8 +100,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs_any(0..self.tensors_len)
                 && let Some(grad) = call.grad(0)
             {
@@ -109,7 +108,7 @@ mod gradient {
                 let dim = self.dim;
                 gradients.set_list(0, formulas::stack(grad, tensors.sizes().len(), dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -18,8 +18,7 @@ use rushlight_base::Result;
 pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TENSOR_SPLIT_SECTIONS, keys, vec![self_.into(), sections.into(), dim.into()])?
-            .extract();
+        return dispatch::boxed(&TENSOR_SPLIT_SECTIONS, keys, &[&self_, &sections, &dim]);
     }
     composite::tensor_split_sections(self_, sections, dim)
 }
@@ -35,7 +34,7 @@ pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<
 pub fn tensor_split_indices(self_: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TENSOR_SPLIT_INDICES, keys, vec![self_.into(), indices.into(), dim.into()])?.extract();
+        return dispatch::boxed(&TENSOR_SPLIT_INDICES, keys, &[&self_, &indices, &dim]);
     }
     composite::tensor_split_indices(self_, indices, dim)
 }
@@ -58,9 +57,8 @@ pub fn tensor_split_tensor_indices_or_sections(
         return dispatch::boxed(
             &TENSOR_SPLIT_TENSOR_INDICES_OR_SECTIONS,
             keys,
-            vec![self_.into(), tensor_indices_or_sections.into(), dim.into()],
-        )?
-        .extract();
+            &[&self_, &tensor_indices_or_sections, &dim],
+        );
     }
     composite::tensor_split_tensor(self_, tensor_indices_or_sections, dim)
 }

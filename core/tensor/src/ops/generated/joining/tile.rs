@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn tile(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TILE, keys, vec![self_.into(), dims.into()])?.extract();
+        return dispatch::boxed(&TILE, keys, &[&self_, &dims]);
     }
     composite::tile(self_, dims)
 }

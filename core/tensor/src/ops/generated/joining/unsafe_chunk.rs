@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn unsafe_chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&UNSAFE_CHUNK, keys, vec![self_.into(), chunks.into(), dim.into()])?.extract();
+        return dispatch::boxed(&UNSAFE_CHUNK, keys, &[&self_, &chunks, &dim]);
     }
     composite::chunk(self_, chunks, dim)
 }

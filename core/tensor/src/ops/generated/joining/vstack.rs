@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn vstack(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&VSTACK, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&VSTACK, keys, &[&tensors]);
     }
     composite::vstack(tensors)
 }

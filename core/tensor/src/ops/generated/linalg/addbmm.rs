@@ -2,8 +2,8 @@
 //! `addbmm`: Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,12 +21,7 @@ pub fn addbmm(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, al
         return forward::addbmm(self_, batch1, batch2, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDBMM,
-            keys,
-            vec![self_.into(), batch1.into(), batch2.into(), beta.into(), alpha.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ADDBMM, keys, &[&self_, &batch1, &batch2, &beta, &alpha]);
     }
     gradient::addbmm(self_, batch1, batch2, beta, alpha)
 }
@@ -38,12 +33,7 @@ pub fn addbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, a
         return forward::addbmm_(self_, batch1, batch2, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDBMM_,
-            keys,
-            vec![self_.into(), batch1.into(), batch2.into(), beta.into(), alpha.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ADDBMM_, keys, &[&self_, &batch1, &batch2, &beta, &alpha]);
     }
     gradient::addbmm_(self_, batch1, batch2, beta, alpha)
 }
@@ -62,12 +52,7 @@ pub fn addbmm_out(
         return forward::addbmm_out(self_, batch1, batch2, beta, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDBMM_OUT,
-            keys,
-            vec![self_.into(), batch1.into(), batch2.into(), beta.into(), alpha.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ADDBMM_OUT, keys, &[&self_, &batch1, &batch2, &beta, &alpha, &out]);
     }
     gradient::addbmm_out(self_, batch1, batch2, beta, alpha, out)
 }
@@ -77,31 +62,22 @@ mod forward {
     use super::*;
 
     pub fn addbmm(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("addbmm", || {
-            let self_ = &*self_.dense()?;
-            let batch1 = &*batch1.dense()?;
-            let batch2 = &*batch2.dense()?;
-            let result = rules::addbmm(self_, batch1, batch2, beta, alpha)?.make()?;
-            if dispatch::on_cpu("addbmm", &result, [self_, batch1, batch2])? {
-                matmul::addbmm(&result, self_, batch1, batch2, beta, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "addbmm",
+            [self_, batch1, batch2],
+            |&[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
+        )
     }
 
     pub fn addbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("addbmm_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let batch1 = &*batch1.dense()?;
-            let batch2 = &*batch2.dense()?;
-            let spec = rules::addbmm(self_, batch1, batch2, beta, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [batch1, batch2])?;
-            if dispatch::on_cpu("addbmm_", &place, [self_, batch1, batch2])? {
-                matmul::addbmm(&place, self_, batch1, batch2, beta, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "addbmm_",
+            Overlap::Temporary,
+            [self_, batch1, batch2],
+            |&[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
+        )
     }
 
     pub fn addbmm_out(
@@ -112,17 +88,14 @@ mod forward {
         alpha: Scalar,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("addbmm.out", || {
-            let self_ = &*self_.dense()?;
-            let batch1 = &*batch1.dense()?;
-            let batch2 = &*batch2.dense()?;
-            let spec = rules::addbmm(self_, batch1, batch2, beta, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, batch1, batch2])?;
-            if dispatch::on_cpu("addbmm.out", &place, [self_, batch1, batch2])? {
-                matmul::addbmm(&place, self_, batch1, batch2, beta, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "addbmm.out",
+            Overlap::Temporary,
+            [self_, batch1, batch2],
+            out,
+            |&[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
+        )
     }
 }
 
@@ -131,27 +104,21 @@ mod gradient {
     use super::*;
 
     pub fn addbmm(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::addbmm(self_, batch1, batch2, beta, alpha)?;
-        if autograd::should_record([self_, batch1, batch2]) {
-            let edges = Edges::new().with(self_).with(batch1).with(batch2);
-            let node = AddbmmBackward0 {
+        let result = forward::addbmm(self_, batch1, batch2, beta, alpha)?;
+        autograd::recorded(result, &[self_, batch1, batch2], |edges, _| {
+            Ok(AddbmmBackward0 {
                 batch1: Saved::input_if(edges.needs(1) || edges.needs(2), batch1)?,
                 batch2: Saved::input_if(edges.needs(1), batch2)?,
                 beta,
                 alpha,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn addbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, batch1, batch2]);
-        autograd::check_inplace("addbmm_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("addbmm_", self_, &[self_, batch1, batch2])? else {
             return forward::addbmm_(self_, batch1, batch2, beta, alpha);
-        }
-        let edges = Edges::new().with(self_).with(batch1).with(batch2);
+        };
         let saved_batch1 = Saved::input_if(edges.needs(1) || edges.needs(2), batch1)?;
         let saved_batch2 = Saved::input_if(edges.needs(1), batch2)?;
         forward::addbmm_(self_, batch1, batch2, beta, alpha)?;
@@ -188,8 +155,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -217,7 +183,7 @@ mod gradient {
                     batch1.transpose_int(1, 2).conj().bmm(formulas::each_batch(grad, &batch1.sizes())) * alpha.conj(),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

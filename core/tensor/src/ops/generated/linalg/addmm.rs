@@ -2,8 +2,8 @@
 //! `addmm`: Multiplies two matrices and adds a third; with beta = 0 the third is not read.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,8 +21,7 @@ pub fn addmm(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: 
         return forward::addmm(self_, mat1, mat2, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDMM, keys, vec![self_.into(), mat1.into(), mat2.into(), beta.into(), alpha.into()])?
-            .extract();
+        return dispatch::boxed(&ADDMM, keys, &[&self_, &mat1, &mat2, &beta, &alpha]);
     }
     gradient::addmm(self_, mat1, mat2, beta, alpha)
 }
@@ -34,8 +33,7 @@ pub fn addmm_(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha:
         return forward::addmm_(self_, mat1, mat2, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDMM_, keys, vec![self_.into(), mat1.into(), mat2.into(), beta.into(), alpha.into()])
-            .map(drop);
+        return dispatch::boxed(&ADDMM_, keys, &[&self_, &mat1, &mat2, &beta, &alpha]);
     }
     gradient::addmm_(self_, mat1, mat2, beta, alpha)
 }
@@ -54,12 +52,7 @@ pub fn addmm_out(
         return forward::addmm_out(self_, mat1, mat2, beta, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDMM_OUT,
-            keys,
-            vec![self_.into(), mat1.into(), mat2.into(), beta.into(), alpha.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ADDMM_OUT, keys, &[&self_, &mat1, &mat2, &beta, &alpha, &out]);
     }
     gradient::addmm_out(self_, mat1, mat2, beta, alpha, out)
 }
@@ -69,31 +62,22 @@ mod forward {
     use super::*;
 
     pub fn addmm(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("addmm", || {
-            let self_ = &*self_.dense()?;
-            let mat1 = &*mat1.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let result = rules::addmm(self_, mat1, mat2, beta, alpha)?.make()?;
-            if dispatch::on_cpu("addmm", &result, [self_, mat1, mat2])? {
-                matmul::addmm(&result, self_, mat1, mat2, beta, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "addmm",
+            [self_, mat1, mat2],
+            |&[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
+            |result, &[self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
+        )
     }
 
     pub fn addmm_(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("addmm_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let mat1 = &*mat1.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let spec = rules::addmm(self_, mat1, mat2, beta, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [mat1, mat2])?;
-            if dispatch::on_cpu("addmm_", &place, [self_, mat1, mat2])? {
-                matmul::addmm(&place, self_, mat1, mat2, beta, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "addmm_",
+            Overlap::Temporary,
+            [self_, mat1, mat2],
+            |&[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
+            |result, &[self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
+        )
     }
 
     pub fn addmm_out(
@@ -104,17 +88,14 @@ mod forward {
         alpha: Scalar,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("addmm.out", || {
-            let self_ = &*self_.dense()?;
-            let mat1 = &*mat1.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let spec = rules::addmm(self_, mat1, mat2, beta, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat1, mat2])?;
-            if dispatch::on_cpu("addmm.out", &place, [self_, mat1, mat2])? {
-                matmul::addmm(&place, self_, mat1, mat2, beta, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "addmm.out",
+            Overlap::Temporary,
+            [self_, mat1, mat2],
+            out,
+            |&[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
+            |result, &[self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
+        )
     }
 }
 
@@ -123,27 +104,21 @@ mod gradient {
     use super::*;
 
     pub fn addmm(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::addmm(self_, mat1, mat2, beta, alpha)?;
-        if autograd::should_record([self_, mat1, mat2]) {
-            let edges = Edges::new().with(self_).with(mat1).with(mat2);
-            let node = AddmmBackward0 {
+        let result = forward::addmm(self_, mat1, mat2, beta, alpha)?;
+        autograd::recorded(result, &[self_, mat1, mat2], |edges, _| {
+            Ok(AddmmBackward0 {
                 mat1: Saved::input_if(edges.needs(2), mat1)?,
                 mat2: Saved::input_if(edges.needs(1), mat2)?,
                 beta,
                 alpha,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn addmm_(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, mat1, mat2]);
-        autograd::check_inplace("addmm_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("addmm_", self_, &[self_, mat1, mat2])? else {
             return forward::addmm_(self_, mat1, mat2, beta, alpha);
-        }
-        let edges = Edges::new().with(self_).with(mat1).with(mat2);
+        };
         let saved_mat1 = Saved::input_if(edges.needs(2), mat1)?;
         let saved_mat2 = Saved::input_if(edges.needs(1), mat2)?;
         forward::addmm_(self_, mat1, mat2, beta, alpha)?;
@@ -180,8 +155,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -202,7 +176,7 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(2, mat1.t().conj().mm(grad) * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `addmv`: Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,8 +21,7 @@ pub fn addmv(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Sc
         return forward::addmv(self_, mat, vec, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDMV, keys, vec![self_.into(), mat.into(), vec.into(), beta.into(), alpha.into()])?
-            .extract();
+        return dispatch::boxed(&ADDMV, keys, &[&self_, &mat, &vec, &beta, &alpha]);
     }
     gradient::addmv(self_, mat, vec, beta, alpha)
 }
@@ -34,8 +33,7 @@ pub fn addmv_(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: S
         return forward::addmv_(self_, mat, vec, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDMV_, keys, vec![self_.into(), mat.into(), vec.into(), beta.into(), alpha.into()])
-            .map(drop);
+        return dispatch::boxed(&ADDMV_, keys, &[&self_, &mat, &vec, &beta, &alpha]);
     }
     gradient::addmv_(self_, mat, vec, beta, alpha)
 }
@@ -47,12 +45,7 @@ pub fn addmv_out(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha
         return forward::addmv_out(self_, mat, vec, beta, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDMV_OUT,
-            keys,
-            vec![self_.into(), mat.into(), vec.into(), beta.into(), alpha.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ADDMV_OUT, keys, &[&self_, &mat, &vec, &beta, &alpha, &out]);
     }
     gradient::addmv_out(self_, mat, vec, beta, alpha, out)
 }
@@ -62,31 +55,22 @@ mod forward {
     use super::*;
 
     pub fn addmv(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("addmv", || {
-            let self_ = &*self_.dense()?;
-            let mat = &*mat.dense()?;
-            let vec = &*vec.dense()?;
-            let result = rules::addmv(self_, mat, vec, beta, alpha)?.make()?;
-            if dispatch::on_cpu("addmv", &result, [self_, mat, vec])? {
-                matmul::addmv(&result, self_, mat, vec, beta, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "addmv",
+            [self_, mat, vec],
+            |&[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
+            |result, &[self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
+        )
     }
 
     pub fn addmv_(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("addmv_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let mat = &*mat.dense()?;
-            let vec = &*vec.dense()?;
-            let spec = rules::addmv(self_, mat, vec, beta, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [mat, vec])?;
-            if dispatch::on_cpu("addmv_", &place, [self_, mat, vec])? {
-                matmul::addmv(&place, self_, mat, vec, beta, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "addmv_",
+            Overlap::Temporary,
+            [self_, mat, vec],
+            |&[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
+            |result, &[self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
+        )
     }
 
     pub fn addmv_out(
@@ -97,17 +81,14 @@ mod forward {
         alpha: Scalar,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("addmv.out", || {
-            let self_ = &*self_.dense()?;
-            let mat = &*mat.dense()?;
-            let vec = &*vec.dense()?;
-            let spec = rules::addmv(self_, mat, vec, beta, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat, vec])?;
-            if dispatch::on_cpu("addmv.out", &place, [self_, mat, vec])? {
-                matmul::addmv(&place, self_, mat, vec, beta, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "addmv.out",
+            Overlap::Temporary,
+            [self_, mat, vec],
+            out,
+            |&[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
+            |result, &[self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
+        )
     }
 }
 
@@ -116,27 +97,21 @@ mod gradient {
     use super::*;
 
     pub fn addmv(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::addmv(self_, mat, vec, beta, alpha)?;
-        if autograd::should_record([self_, mat, vec]) {
-            let edges = Edges::new().with(self_).with(mat).with(vec);
-            let node = AddmvBackward0 {
+        let result = forward::addmv(self_, mat, vec, beta, alpha)?;
+        autograd::recorded(result, &[self_, mat, vec], |edges, _| {
+            Ok(AddmvBackward0 {
                 mat: Saved::input_if(edges.needs(2), mat)?,
                 vec: Saved::input_if(edges.needs(1), vec)?,
                 beta,
                 alpha,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn addmv_(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, mat, vec]);
-        autograd::check_inplace("addmv_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("addmv_", self_, &[self_, mat, vec])? else {
             return forward::addmv_(self_, mat, vec, beta, alpha);
-        }
-        let edges = Edges::new().with(self_).with(mat).with(vec);
+        };
         let saved_mat = Saved::input_if(edges.needs(2), mat)?;
         let saved_vec = Saved::input_if(edges.needs(1), vec)?;
         forward::addmv_(self_, mat, vec, beta, alpha)?;
@@ -173,8 +148,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -195,7 +169,7 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(2, mat.t().conj().mv(grad) * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -20,8 +20,7 @@ use rushlight_base::{Result, Scalar};
 pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | vec1.keys() | vec2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDR, keys, vec![self_.into(), vec1.into(), vec2.into(), beta.into(), alpha.into()])?
-            .extract();
+        return dispatch::boxed(&ADDR, keys, &[&self_, &vec1, &vec2, &beta, &alpha]);
     }
     composite::addr(self_, vec1, vec2, beta, alpha)
 }
@@ -30,8 +29,7 @@ pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: S
 pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
     let keys = dispatch::active(self_.keys() | vec1.keys() | vec2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDR_, keys, vec![self_.into(), vec1.into(), vec2.into(), beta.into(), alpha.into()])
-            .map(drop);
+        return dispatch::boxed(&ADDR_, keys, &[&self_, &vec1, &vec2, &beta, &alpha]);
     }
     forward::addr_(self_, vec1, vec2, beta, alpha)
 }
@@ -43,12 +41,7 @@ pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alph
         return forward::addr_out(self_, vec1, vec2, beta, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDR_OUT,
-            keys,
-            vec![self_.into(), vec1.into(), vec2.into(), beta.into(), alpha.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ADDR_OUT, keys, &[&self_, &vec1, &vec2, &beta, &alpha, &out]);
     }
     gradient::addr_out(self_, vec1, vec2, beta, alpha, out)
 }

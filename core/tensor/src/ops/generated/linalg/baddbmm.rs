@@ -2,8 +2,8 @@
 //! `baddbmm`: Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,12 +21,7 @@ pub fn baddbmm(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, a
         return forward::baddbmm(self_, batch1, batch2, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BADDBMM,
-            keys,
-            vec![self_.into(), batch1.into(), batch2.into(), beta.into(), alpha.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&BADDBMM, keys, &[&self_, &batch1, &batch2, &beta, &alpha]);
     }
     gradient::baddbmm(self_, batch1, batch2, beta, alpha)
 }
@@ -38,12 +33,7 @@ pub fn baddbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, 
         return forward::baddbmm_(self_, batch1, batch2, beta, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BADDBMM_,
-            keys,
-            vec![self_.into(), batch1.into(), batch2.into(), beta.into(), alpha.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&BADDBMM_, keys, &[&self_, &batch1, &batch2, &beta, &alpha]);
     }
     gradient::baddbmm_(self_, batch1, batch2, beta, alpha)
 }
@@ -62,12 +52,7 @@ pub fn baddbmm_out(
         return forward::baddbmm_out(self_, batch1, batch2, beta, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BADDBMM_OUT,
-            keys,
-            vec![self_.into(), batch1.into(), batch2.into(), beta.into(), alpha.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&BADDBMM_OUT, keys, &[&self_, &batch1, &batch2, &beta, &alpha, &out]);
     }
     gradient::baddbmm_out(self_, batch1, batch2, beta, alpha, out)
 }
@@ -77,31 +62,22 @@ mod forward {
     use super::*;
 
     pub fn baddbmm(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("baddbmm", || {
-            let self_ = &*self_.dense()?;
-            let batch1 = &*batch1.dense()?;
-            let batch2 = &*batch2.dense()?;
-            let result = rules::baddbmm(self_, batch1, batch2, beta, alpha)?.make()?;
-            if dispatch::on_cpu("baddbmm", &result, [self_, batch1, batch2])? {
-                matmul::baddbmm(&result, self_, batch1, batch2, beta, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "baddbmm",
+            [self_, batch1, batch2],
+            |&[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
+        )
     }
 
     pub fn baddbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("baddbmm_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let batch1 = &*batch1.dense()?;
-            let batch2 = &*batch2.dense()?;
-            let spec = rules::baddbmm(self_, batch1, batch2, beta, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [batch1, batch2])?;
-            if dispatch::on_cpu("baddbmm_", &place, [self_, batch1, batch2])? {
-                matmul::baddbmm(&place, self_, batch1, batch2, beta, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "baddbmm_",
+            Overlap::Temporary,
+            [self_, batch1, batch2],
+            |&[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
+        )
     }
 
     pub fn baddbmm_out(
@@ -112,17 +88,14 @@ mod forward {
         alpha: Scalar,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("baddbmm.out", || {
-            let self_ = &*self_.dense()?;
-            let batch1 = &*batch1.dense()?;
-            let batch2 = &*batch2.dense()?;
-            let spec = rules::baddbmm(self_, batch1, batch2, beta, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, batch1, batch2])?;
-            if dispatch::on_cpu("baddbmm.out", &place, [self_, batch1, batch2])? {
-                matmul::baddbmm(&place, self_, batch1, batch2, beta, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "baddbmm.out",
+            Overlap::Temporary,
+            [self_, batch1, batch2],
+            out,
+            |&[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
+        )
     }
 }
 
@@ -131,27 +104,21 @@ mod gradient {
     use super::*;
 
     pub fn baddbmm(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::baddbmm(self_, batch1, batch2, beta, alpha)?;
-        if autograd::should_record([self_, batch1, batch2]) {
-            let edges = Edges::new().with(self_).with(batch1).with(batch2);
-            let node = BaddbmmBackward0 {
+        let result = forward::baddbmm(self_, batch1, batch2, beta, alpha)?;
+        autograd::recorded(result, &[self_, batch1, batch2], |edges, _| {
+            Ok(BaddbmmBackward0 {
                 batch1: Saved::input_if(edges.needs(2), batch1)?,
                 batch2: Saved::input_if(edges.needs(1), batch2)?,
                 beta,
                 alpha,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn baddbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, batch1, batch2]);
-        autograd::check_inplace("baddbmm_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("baddbmm_", self_, &[self_, batch1, batch2])? else {
             return forward::baddbmm_(self_, batch1, batch2, beta, alpha);
-        }
-        let edges = Edges::new().with(self_).with(batch1).with(batch2);
+        };
         let saved_batch1 = Saved::input_if(edges.needs(2), batch1)?;
         let saved_batch2 = Saved::input_if(edges.needs(1), batch2)?;
         forward::baddbmm_(self_, batch1, batch2, beta, alpha)?;
@@ -188,8 +155,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -210,7 +176,7 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(2, batch1.transpose_int(1, 2).conj().bmm(grad) * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `bmm`: Multiplies two batches of matrices, matrix by matrix.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn bmm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
         return forward::bmm(self_, mat2);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&BMM, keys, vec![self_.into(), mat2.into()])?.extract();
+        return dispatch::boxed(&BMM, keys, &[&self_, &mat2]);
     }
     gradient::bmm(self_, mat2)
 }
@@ -33,7 +33,7 @@ pub fn bmm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
         return forward::bmm_out(self_, mat2, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&BMM_OUT, keys, vec![self_.into(), mat2.into(), out.into()]).map(drop);
+        return dispatch::boxed(&BMM_OUT, keys, &[&self_, &mat2, &out]);
     }
     gradient::bmm_out(self_, mat2, out)
 }
@@ -43,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn bmm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        dispatch::named("bmm", || {
-            let self_ = &*self_.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let result = rules::bmm(self_, mat2)?.make()?;
-            if dispatch::on_cpu("bmm", &result, [self_, mat2])? {
-                matmul::bmm(&result, self_, mat2)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bmm",
+            [self_, mat2],
+            |&[self_, mat2]| rules::bmm(self_, mat2),
+            |result, &[self_, mat2]| matmul::bmm(result, self_, mat2),
+        )
     }
 
     pub fn bmm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("bmm.out", || {
-            let self_ = &*self_.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let spec = rules::bmm(self_, mat2)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat2])?;
-            if dispatch::on_cpu("bmm.out", &place, [self_, mat2])? {
-                matmul::bmm(&place, self_, mat2)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "bmm.out",
+            Overlap::Temporary,
+            [self_, mat2],
+            out,
+            |&[self_, mat2]| rules::bmm(self_, mat2),
+            |result, &[self_, mat2]| matmul::bmm(result, self_, mat2),
+        )
     }
 }
 
@@ -73,16 +68,13 @@ mod gradient {
     use super::*;
 
     pub fn bmm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        let mut result = forward::bmm(self_, mat2)?;
-        if autograd::should_record([self_, mat2]) {
-            let edges = Edges::new().with(self_).with(mat2);
-            let node = BmmBackward0 {
+        let result = forward::bmm(self_, mat2)?;
+        autograd::recorded(result, &[self_, mat2], |edges, _| {
+            Ok(BmmBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 mat2: Saved::input_if(edges.needs(0), mat2)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn bmm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
@@ -105,8 +97,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -119,7 +110,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, self_.transpose_int(1, 2).conj().bmm(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

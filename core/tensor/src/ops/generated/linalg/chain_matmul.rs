@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn chain_matmul(matrices: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(matrices));
     if keys.is_boxed() {
-        return dispatch::boxed(&CHAIN_MATMUL, keys, vec![matrices.into()])?.extract();
+        return dispatch::boxed(&CHAIN_MATMUL, keys, &[&matrices]);
     }
     composite::chain_matmul(matrices)
 }
@@ -30,7 +30,7 @@ pub fn chain_matmul_out(matrices: &[&Tensor], out: &Tensor) -> Result<()> {
         return forward::chain_matmul_out(matrices, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CHAIN_MATMUL_OUT, keys, vec![matrices.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CHAIN_MATMUL_OUT, keys, &[&matrices, &out]);
     }
     gradient::chain_matmul_out(matrices, out)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn cross(self_: &Tensor, other: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CROSS, keys, vec![self_.into(), other.into(), dim.into()])?.extract();
+        return dispatch::boxed(&CROSS, keys, &[&self_, &other, &dim]);
     }
     composite::cross(self_, other, dim)
 }

@@ -2,8 +2,8 @@
 //! `dot`: Multiplies two vectors; complex numbers are not conjugated.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn dot(self_: &Tensor, tensor: &Tensor) -> Result<Tensor> {
         return forward::dot(self_, tensor);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DOT, keys, vec![self_.into(), tensor.into()])?.extract();
+        return dispatch::boxed(&DOT, keys, &[&self_, &tensor]);
     }
     gradient::dot(self_, tensor)
 }
@@ -32,7 +32,7 @@ pub fn dot_out(self_: &Tensor, tensor: &Tensor, out: &Tensor) -> Result<()> {
         return forward::dot_out(self_, tensor, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DOT_OUT, keys, vec![self_.into(), tensor.into(), out.into()]).map(drop);
+        return dispatch::boxed(&DOT_OUT, keys, &[&self_, &tensor, &out]);
     }
     gradient::dot_out(self_, tensor, out)
 }
@@ -42,28 +42,23 @@ mod forward {
     use super::*;
 
     pub fn dot(self_: &Tensor, tensor: &Tensor) -> Result<Tensor> {
-        dispatch::named("dot", || {
-            let self_ = &*self_.dense()?;
-            let tensor = &*tensor.dense()?;
-            let result = rules::dot(self_, tensor)?.make()?;
-            if dispatch::on_cpu("dot", &result, [self_, tensor])? {
-                matmul::dot(&result, self_, tensor)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "dot",
+            [self_, tensor],
+            |&[self_, tensor]| rules::dot(self_, tensor),
+            |result, &[self_, tensor]| matmul::dot(result, self_, tensor),
+        )
     }
 
     pub fn dot_out(self_: &Tensor, tensor: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("dot.out", || {
-            let self_ = &*self_.dense()?;
-            let tensor = &*tensor.dense()?;
-            let spec = rules::dot(self_, tensor)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, tensor])?;
-            if dispatch::on_cpu("dot.out", &place, [self_, tensor])? {
-                matmul::dot(&place, self_, tensor)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "dot.out",
+            Overlap::Temporary,
+            [self_, tensor],
+            out,
+            |&[self_, tensor]| rules::dot(self_, tensor),
+            |result, &[self_, tensor]| matmul::dot(result, self_, tensor),
+        )
     }
 }
 
@@ -72,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn dot(self_: &Tensor, tensor: &Tensor) -> Result<Tensor> {
-        let mut result = forward::dot(self_, tensor)?;
-        if autograd::should_record([self_, tensor]) {
-            let edges = Edges::new().with(self_).with(tensor);
-            let node = DotBackward0 {
+        let result = forward::dot(self_, tensor)?;
+        autograd::recorded(result, &[self_, tensor], |edges, _| {
+            Ok(DotBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 tensor: Saved::input_if(edges.needs(0), tensor)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn dot_out(self_: &Tensor, tensor: &Tensor, out: &Tensor) -> Result<()> {
@@ -104,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +109,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, grad * self_.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -19,7 +19,7 @@ use rushlight_base::Result;
 pub fn einsum(equation: &str, tensors: &[&Tensor], path: Option<&[i64]>) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&EINSUM, keys, vec![equation.into(), tensors.into(), path.into()])?.extract();
+        return dispatch::boxed(&EINSUM, keys, &[&equation, &tensors, &path]);
     }
     composite::einsum(equation, tensors, path)
 }

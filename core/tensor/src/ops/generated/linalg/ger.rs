@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn ger(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | vec2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&GER, keys, vec![self_.into(), vec2.into()])?.extract();
+        return dispatch::boxed(&GER, keys, &[&self_, &vec2]);
     }
     composite::ger(self_, vec2)
 }
@@ -29,7 +29,7 @@ pub fn ger_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
         return forward::ger_out(self_, vec2, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GER_OUT, keys, vec![self_.into(), vec2.into(), out.into()]).map(drop);
+        return dispatch::boxed(&GER_OUT, keys, &[&self_, &vec2, &out]);
     }
     gradient::ger_out(self_, vec2, out)
 }

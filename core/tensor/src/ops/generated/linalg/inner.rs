@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn inner(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&INNER, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&INNER, keys, &[&self_, &other]);
     }
     composite::inner(self_, other)
 }
@@ -29,7 +29,7 @@ pub fn inner_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::inner_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&INNER_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&INNER_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::inner_out(self_, other, out)
 }

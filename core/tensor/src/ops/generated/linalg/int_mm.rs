@@ -2,7 +2,7 @@
 //! `int_mm`: Multiplies two matrices of signed bytes into one of 32-bit integers.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn _int_mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | mat2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_INT_MM, keys, vec![self_.into(), mat2.into()])?.extract();
+        return dispatch::boxed(&_INT_MM, keys, &[&self_, &mat2]);
     }
     forward::_int_mm(self_, mat2)
 }
@@ -26,7 +26,7 @@ pub fn _int_mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
 pub fn _int_mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | mat2.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_INT_MM_OUT, keys, vec![self_.into(), mat2.into(), out.into()]).map(drop);
+        return dispatch::boxed(&_INT_MM_OUT, keys, &[&self_, &mat2, &out]);
     }
     forward::_int_mm_out(self_, mat2, out)
 }
@@ -36,28 +36,23 @@ mod forward {
     use super::*;
 
     pub fn _int_mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        dispatch::named("_int_mm", || {
-            let self_ = &*self_.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let result = rules::int_mm(self_, mat2)?.make()?;
-            if dispatch::on_cpu("_int_mm", &result, [self_, mat2])? {
-                matmul::int_mm(&result, self_, mat2)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_int_mm",
+            [self_, mat2],
+            |&[self_, mat2]| rules::int_mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::int_mm(result, self_, mat2),
+        )
     }
 
     pub fn _int_mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("_int_mm.out", || {
-            let self_ = &*self_.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let spec = rules::int_mm(self_, mat2)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat2])?;
-            if dispatch::on_cpu("_int_mm.out", &place, [self_, mat2])? {
-                matmul::int_mm(&place, self_, mat2)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "_int_mm.out",
+            Overlap::Temporary,
+            [self_, mat2],
+            out,
+            |&[self_, mat2]| rules::int_mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::int_mm(result, self_, mat2),
+        )
     }
 }
 

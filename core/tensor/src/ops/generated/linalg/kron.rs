@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn kron(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&KRON, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&KRON, keys, &[&self_, &other]);
     }
     composite::kron(self_, other)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn linalg_cross(self_: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_CROSS, keys, vec![self_.into(), other.into(), dim.into()])?.extract();
+        return dispatch::boxed(&LINALG_CROSS, keys, &[&self_, &other, &dim]);
     }
     composite::linalg_cross(self_, other, dim)
 }

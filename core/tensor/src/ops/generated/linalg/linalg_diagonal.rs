@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn linalg_diagonal(a: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
     let keys = dispatch::active_for_view(a.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_DIAGONAL, keys, vec![a.into(), offset.into(), dim1.into(), dim2.into()])?
-            .extract();
+        return dispatch::boxed(&LINALG_DIAGONAL, keys, &[&a, &offset, &dim1, &dim2]);
     }
     composite::linalg_diagonal(a, offset, dim1, dim2)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn linalg_matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_MATMUL, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&LINALG_MATMUL, keys, &[&self_, &other]);
     }
     composite::linalg_matmul(self_, other)
 }

@@ -19,7 +19,7 @@ use rushlight_base::Result;
 pub fn linalg_multi_dot(tensors: &[&Tensor]) -> Result<Tensor> {
     let keys = dispatch::active(dispatch::keys_of(tensors));
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_MULTI_DOT, keys, vec![tensors.into()])?.extract();
+        return dispatch::boxed(&LINALG_MULTI_DOT, keys, &[&tensors]);
     }
     composite::linalg_multi_dot(tensors)
 }
@@ -31,7 +31,7 @@ pub fn linalg_multi_dot_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
         return forward::linalg_multi_dot_out(tensors, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_MULTI_DOT_OUT, keys, vec![tensors.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LINALG_MULTI_DOT_OUT, keys, &[&tensors, &out]);
     }
     gradient::linalg_multi_dot_out(tensors, out)
 }

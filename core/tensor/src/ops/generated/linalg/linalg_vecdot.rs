@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn linalg_vecdot(x: &Tensor, y: &Tensor, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(x.keys() | y.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_VECDOT, keys, vec![x.into(), y.into(), dim.into()])?.extract();
+        return dispatch::boxed(&LINALG_VECDOT, keys, &[&x, &y, &dim]);
     }
     composite::linalg_vecdot(x, y, dim)
 }

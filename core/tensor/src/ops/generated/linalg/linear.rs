@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let keys = dispatch::active(input.keys() | weight.keys() | bias.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(&LINEAR, keys, vec![input.into(), weight.into(), bias.into()])?.extract();
+        return dispatch::boxed(&LINEAR, keys, &[&input, &weight, &bias]);
     }
     composite::linear(input, weight, bias)
 }
@@ -30,8 +30,7 @@ pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &
         return forward::linear_out(input, weight, bias, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LINEAR_OUT, keys, vec![input.into(), weight.into(), bias.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&LINEAR_OUT, keys, &[&input, &weight, &bias, &out]);
     }
     gradient::linear_out(input, weight, bias, out)
 }

@@ -19,7 +19,7 @@ use rushlight_base::Result;
 pub fn matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MATMUL, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&MATMUL, keys, &[&self_, &other]);
     }
     composite::matmul(self_, other)
 }
@@ -31,7 +31,7 @@ pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::matmul_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MATMUL_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MATMUL_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::matmul_out(self_, other, out)
 }

@@ -2,8 +2,8 @@
 //! `mm`: Multiplies two matrices.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
         return forward::mm(self_, mat2);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MM, keys, vec![self_.into(), mat2.into()])?.extract();
+        return dispatch::boxed(&MM, keys, &[&self_, &mat2]);
     }
     gradient::mm(self_, mat2)
 }
@@ -32,7 +32,7 @@ pub fn mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
         return forward::mm_out(self_, mat2, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MM_OUT, keys, vec![self_.into(), mat2.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MM_OUT, keys, &[&self_, &mat2, &out]);
     }
     gradient::mm_out(self_, mat2, out)
 }
@@ -42,28 +42,23 @@ mod forward {
     use super::*;
 
     pub fn mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        dispatch::named("mm", || {
-            let self_ = &*self_.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let result = rules::mm(self_, mat2)?.make()?;
-            if dispatch::on_cpu("mm", &result, [self_, mat2])? {
-                matmul::mm(&result, self_, mat2)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mm",
+            [self_, mat2],
+            |&[self_, mat2]| rules::mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::mm(result, self_, mat2),
+        )
     }
 
     pub fn mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("mm.out", || {
-            let self_ = &*self_.dense()?;
-            let mat2 = &*mat2.dense()?;
-            let spec = rules::mm(self_, mat2)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat2])?;
-            if dispatch::on_cpu("mm.out", &place, [self_, mat2])? {
-                matmul::mm(&place, self_, mat2)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mm.out",
+            Overlap::Temporary,
+            [self_, mat2],
+            out,
+            |&[self_, mat2]| rules::mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::mm(result, self_, mat2),
+        )
     }
 }
 
@@ -72,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        let mut result = forward::mm(self_, mat2)?;
-        if autograd::should_record([self_, mat2]) {
-            let edges = Edges::new().with(self_).with(mat2);
-            let node = MmBackward0 {
+        let result = forward::mm(self_, mat2)?;
+        autograd::recorded(result, &[self_, mat2], |edges, _| {
+            Ok(MmBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 mat2: Saved::input_if(edges.needs(0), mat2)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
@@ -104,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +109,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, self_.t().conj().mm(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `mv`: Multiplies a matrix and a vector.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{matmul, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn mv(self_: &Tensor, vec: &Tensor) -> Result<Tensor> {
         return forward::mv(self_, vec);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MV, keys, vec![self_.into(), vec.into()])?.extract();
+        return dispatch::boxed(&MV, keys, &[&self_, &vec]);
     }
     gradient::mv(self_, vec)
 }
@@ -32,7 +32,7 @@ pub fn mv_out(self_: &Tensor, vec: &Tensor, out: &Tensor) -> Result<()> {
         return forward::mv_out(self_, vec, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MV_OUT, keys, vec![self_.into(), vec.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MV_OUT, keys, &[&self_, &vec, &out]);
     }
     gradient::mv_out(self_, vec, out)
 }
@@ -42,28 +42,23 @@ mod forward {
     use super::*;
 
     pub fn mv(self_: &Tensor, vec: &Tensor) -> Result<Tensor> {
-        dispatch::named("mv", || {
-            let self_ = &*self_.dense()?;
-            let vec = &*vec.dense()?;
-            let result = rules::mv(self_, vec)?.make()?;
-            if dispatch::on_cpu("mv", &result, [self_, vec])? {
-                matmul::mv(&result, self_, vec)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mv",
+            [self_, vec],
+            |&[self_, vec]| rules::mv(self_, vec),
+            |result, &[self_, vec]| matmul::mv(result, self_, vec),
+        )
     }
 
     pub fn mv_out(self_: &Tensor, vec: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("mv.out", || {
-            let self_ = &*self_.dense()?;
-            let vec = &*vec.dense()?;
-            let spec = rules::mv(self_, vec)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, vec])?;
-            if dispatch::on_cpu("mv.out", &place, [self_, vec])? {
-                matmul::mv(&place, self_, vec)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mv.out",
+            Overlap::Temporary,
+            [self_, vec],
+            out,
+            |&[self_, vec]| rules::mv(self_, vec),
+            |result, &[self_, vec]| matmul::mv(result, self_, vec),
+        )
     }
 }
 
@@ -72,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn mv(self_: &Tensor, vec: &Tensor) -> Result<Tensor> {
-        let mut result = forward::mv(self_, vec)?;
-        if autograd::should_record([self_, vec]) {
-            let edges = Edges::new().with(self_).with(vec);
-            let node = MvBackward0 {
+        let result = forward::mv(self_, vec)?;
+        autograd::recorded(result, &[self_, vec], |edges, _| {
+            Ok(MvBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 vec: Saved::input_if(edges.needs(0), vec)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn mv_out(self_: &Tensor, vec: &Tensor, out: &Tensor) -> Result<()> {
@@ -104,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +109,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, self_.t().conj().mv(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn outer(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | vec2.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&OUTER, keys, vec![self_.into(), vec2.into()])?.extract();
+        return dispatch::boxed(&OUTER, keys, &[&self_, &vec2]);
     }
     composite::outer(self_, vec2)
 }
@@ -29,7 +29,7 @@ pub fn outer_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
         return forward::outer_out(self_, vec2, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&OUTER_OUT, keys, vec![self_.into(), vec2.into(), out.into()]).map(drop);
+        return dispatch::boxed(&OUTER_OUT, keys, &[&self_, &vec2, &out]);
     }
     gradient::outer_out(self_, vec2, out)
 }

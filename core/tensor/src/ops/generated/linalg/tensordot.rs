@@ -17,12 +17,7 @@ use rushlight_base::Result;
 pub fn tensordot(self_: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &TENSORDOT,
-            keys,
-            vec![self_.into(), other.into(), dims_self.into(), dims_other.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&TENSORDOT, keys, &[&self_, &other, &dims_self, &dims_other]);
     }
     composite::tensordot(self_, other, dims_self, dims_other)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn trace(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TRACE, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&TRACE, keys, &[&self_]);
     }
     composite::trace(self_)
 }

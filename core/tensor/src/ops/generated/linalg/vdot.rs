@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn vdot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&VDOT, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&VDOT, keys, &[&self_, &other]);
     }
     composite::vdot(self_, other)
 }
@@ -29,7 +29,7 @@ pub fn vdot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::vdot_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&VDOT_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&VDOT_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::vdot_out(self_, other, out)
 }

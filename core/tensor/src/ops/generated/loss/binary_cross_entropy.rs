@@ -2,7 +2,7 @@
 //! `binary_cross_entropy`: The cross entropy between probabilities and targets, element by element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Overlap, Values};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
@@ -27,12 +27,7 @@ pub fn binary_cross_entropy(
         return forward::binary_cross_entropy(self_, target, weight, reduction);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BINARY_CROSS_ENTROPY,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&BINARY_CROSS_ENTROPY, keys, &[&self_, &target, &weight, &reduction]);
     }
     gradient::binary_cross_entropy(self_, target, weight, reduction)
 }
@@ -50,12 +45,7 @@ pub fn binary_cross_entropy_out(
         return forward::binary_cross_entropy_out(self_, target, weight, reduction, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BINARY_CROSS_ENTROPY_OUT,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&BINARY_CROSS_ENTROPY_OUT, keys, &[&self_, &target, &weight, &reduction, &out]);
     }
     gradient::binary_cross_entropy_out(self_, target, weight, reduction, out)
 }
@@ -113,18 +103,15 @@ mod gradient {
         weight: Option<&Tensor>,
         reduction: i64,
     ) -> Result<Tensor> {
-        let mut result = forward::binary_cross_entropy(self_, target, weight, reduction)?;
-        if autograd::should_record([self_, target]) {
-            let edges = Edges::new().with(self_).with(target);
-            let node = BinaryCrossEntropyBackward0 {
+        let result = forward::binary_cross_entropy(self_, target, weight, reduction)?;
+        autograd::recorded(result, &[self_, target], |edges, _| {
+            Ok(BinaryCrossEntropyBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
                 weight: Saved::option_if(edges.needs(0) || edges.needs(1), weight)?,
                 reduction,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn binary_cross_entropy_out(
@@ -155,8 +142,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -177,7 +163,7 @@ mod gradient {
                 let reduction = self.reduction;
                 gradients.set(1, formulas::binary_cross_entropy_target(grad, self_, target, weight, reduction))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `binary_cross_entropy_backward`: Passes a gradient on through `binary_cross_entropy`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Overlap, Values};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
@@ -30,9 +30,8 @@ pub fn binary_cross_entropy_backward(
         return dispatch::boxed(
             &BINARY_CROSS_ENTROPY_BACKWARD,
             keys,
-            vec![grad_output.into(), self_.into(), target.into(), weight.into(), reduction.into()],
-        )?
-        .extract();
+            &[&grad_output, &self_, &target, &weight, &reduction],
+        );
     }
     gradient::binary_cross_entropy_backward(grad_output, self_, target, weight, reduction)
 }
@@ -67,9 +66,8 @@ pub fn binary_cross_entropy_backward_grad_input(
         return dispatch::boxed(
             &BINARY_CROSS_ENTROPY_BACKWARD_GRAD_INPUT,
             keys,
-            vec![grad_output.into(), self_.into(), target.into(), weight.into(), reduction.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &target, &weight, &reduction, &grad_input],
+        );
     }
     gradient::binary_cross_entropy_backward_grad_input(grad_output, self_, target, weight, reduction, grad_input)
 }
@@ -144,19 +142,16 @@ mod gradient {
         weight: Option<&Tensor>,
         reduction: i64,
     ) -> Result<Tensor> {
-        let mut result = forward::binary_cross_entropy_backward(grad_output, self_, target, weight, reduction)?;
-        if autograd::should_record([grad_output, self_, target]) {
-            let edges = Edges::new().with(grad_output).with(self_).with(target);
-            let node = BinaryCrossEntropyBackwardBackward0 {
+        let result = forward::binary_cross_entropy_backward(grad_output, self_, target, weight, reduction)?;
+        autograd::recorded(result, &[grad_output, self_, target], |edges, _| {
+            Ok(BinaryCrossEntropyBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
                 weight: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), weight)?,
                 reduction,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn binary_cross_entropy_backward_grad_input(
@@ -192,8 +187,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -232,7 +226,7 @@ mod gradient {
                 gradients
                     .set(2, formulas::binary_cross_entropy_twice_target(grad, grad_output, self_, weight, reduction))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

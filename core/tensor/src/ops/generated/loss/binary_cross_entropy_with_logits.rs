@@ -33,9 +33,8 @@ pub fn binary_cross_entropy_with_logits(
         return dispatch::boxed(
             &BINARY_CROSS_ENTROPY_WITH_LOGITS,
             keys,
-            vec![self_.into(), target.into(), weight.into(), pos_weight.into(), reduction.into()],
-        )?
-        .extract();
+            &[&self_, &target, &weight, &pos_weight, &reduction],
+        );
     }
     composite::binary_cross_entropy_with_logits(self_, target, weight, pos_weight, reduction)
 }

@@ -24,12 +24,7 @@ pub fn cosine_embedding_loss(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input1.keys() | input2.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &COSINE_EMBEDDING_LOSS,
-            keys,
-            vec![input1.into(), input2.into(), target.into(), margin.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&COSINE_EMBEDDING_LOSS, keys, &[&input1, &input2, &target, &margin, &reduction]);
     }
     composite::cosine_embedding_loss(input1, input2, target, margin, reduction)
 }

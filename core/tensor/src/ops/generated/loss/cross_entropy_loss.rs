@@ -29,16 +29,8 @@ pub fn cross_entropy_loss(
         return dispatch::boxed(
             &CROSS_ENTROPY_LOSS,
             keys,
-            vec![
-                self_.into(),
-                target.into(),
-                weight.into(),
-                reduction.into(),
-                ignore_index.into(),
-                label_smoothing.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &target, &weight, &reduction, &ignore_index, &label_smoothing],
+        );
     }
     composite::cross_entropy_loss(self_, target, weight, reduction, ignore_index, label_smoothing)
 }

@@ -33,17 +33,8 @@ pub fn ctc_loss_intlist(
         return dispatch::boxed(
             &CTC_LOSS_INTLIST,
             keys,
-            vec![
-                log_probs.into(),
-                targets.into(),
-                input_lengths.into(),
-                target_lengths.into(),
-                blank.into(),
-                reduction.into(),
-                zero_infinity.into(),
-            ],
-        )?
-        .extract();
+            &[&log_probs, &targets, &input_lengths, &target_lengths, &blank, &reduction, &zero_infinity],
+        );
     }
     composite::ctc_loss_intlist(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 }
@@ -70,17 +61,8 @@ pub fn ctc_loss_tensor(
         return dispatch::boxed(
             &CTC_LOSS_TENSOR,
             keys,
-            vec![
-                log_probs.into(),
-                targets.into(),
-                input_lengths.into(),
-                target_lengths.into(),
-                blank.into(),
-                reduction.into(),
-                zero_infinity.into(),
-            ],
-        )?
-        .extract();
+            &[&log_probs, &targets, &input_lengths, &target_lengths, &blank, &reduction, &zero_infinity],
+        );
     }
     composite::ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 }
@@ -107,16 +89,8 @@ pub fn _ctc_loss(
         return dispatch::boxed(
             &_CTC_LOSS,
             keys,
-            vec![
-                log_probs.into(),
-                targets.into(),
-                input_lengths.into(),
-                target_lengths.into(),
-                blank.into(),
-                zero_infinity.into(),
-            ],
-        )?
-        .extract();
+            &[&log_probs, &targets, &input_lengths, &target_lengths, &blank, &zero_infinity],
+        );
     }
     gradient::_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
 }
@@ -209,8 +183,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -236,7 +209,7 @@ mod gradient {
                     ),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `ctc_loss_backward`: The gradient of ctc_loss.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{ctc, rules};
 use rushlight_base::Result;
 
@@ -31,19 +31,18 @@ pub fn _ctc_loss_backward(
         return dispatch::boxed(
             &_CTC_LOSS_BACKWARD,
             keys,
-            vec![
-                grad.into(),
-                log_probs.into(),
-                targets.into(),
-                input_lengths.into(),
-                target_lengths.into(),
-                neg_log_likelihood.into(),
-                log_alpha.into(),
-                blank.into(),
-                zero_infinity.into(),
+            &[
+                &grad,
+                &log_probs,
+                &targets,
+                &input_lengths,
+                &target_lengths,
+                &neg_log_likelihood,
+                &log_alpha,
+                &blank,
+                &zero_infinity,
             ],
-        )?
-        .extract();
+        );
     }
     forward::_ctc_loss_backward(
         grad,
@@ -74,30 +73,24 @@ mod forward {
         blank: i64,
         zero_infinity: bool,
     ) -> Result<Tensor> {
-        dispatch::named("_ctc_loss_backward", || {
-            let grad = &*grad.dense()?;
-            let log_probs = &*log_probs.dense()?;
-            let targets = &*targets.dense()?;
-            let neg_log_likelihood = &*neg_log_likelihood.dense()?;
-            let log_alpha = &*log_alpha.dense()?;
-            let result = rules::ctc_loss_backward(
-                grad,
-                log_probs,
-                targets,
-                input_lengths,
-                target_lengths,
-                neg_log_likelihood,
-                log_alpha,
-                blank,
-            )?
-            .make()?;
-            if dispatch::on_cpu(
-                "_ctc_loss_backward",
-                &result,
-                [grad, log_probs, targets, neg_log_likelihood, log_alpha],
-            )? {
+        assembly::result(
+            "_ctc_loss_backward",
+            [grad, log_probs, targets, neg_log_likelihood, log_alpha],
+            |&[grad, log_probs, targets, neg_log_likelihood, log_alpha]| {
+                rules::ctc_loss_backward(
+                    grad,
+                    log_probs,
+                    targets,
+                    input_lengths,
+                    target_lengths,
+                    neg_log_likelihood,
+                    log_alpha,
+                    blank,
+                )
+            },
+            |result, &[grad, log_probs, targets, neg_log_likelihood, log_alpha]| {
                 ctc::ctc_loss_backward(
-                    &result,
+                    result,
                     grad,
                     log_probs,
                     targets,
@@ -107,10 +100,9 @@ mod forward {
                     log_alpha,
                     blank,
                     zero_infinity,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+        )
     }
 }
 

@@ -18,12 +18,7 @@ use rushlight_base::Result;
 pub fn hinge_embedding_loss(self_: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HINGE_EMBEDDING_LOSS,
-            keys,
-            vec![self_.into(), target.into(), margin.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&HINGE_EMBEDDING_LOSS, keys, &[&self_, &target, &margin, &reduction]);
     }
     composite::hinge_embedding_loss(self_, target, margin, reduction)
 }

@@ -2,8 +2,8 @@
 //! `huber_loss`: Half the squared distance of each element to its target, linear where it is large.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
 
@@ -21,8 +21,7 @@ pub fn huber_loss(self_: &Tensor, target: &Tensor, reduction: i64, delta: f64) -
         return forward::huber_loss(self_, target, reduction, delta);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HUBER_LOSS, keys, vec![self_.into(), target.into(), reduction.into(), delta.into()])?
-            .extract();
+        return dispatch::boxed(&HUBER_LOSS, keys, &[&self_, &target, &reduction, &delta]);
     }
     gradient::huber_loss(self_, target, reduction, delta)
 }
@@ -34,12 +33,7 @@ pub fn huber_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, delta: f6
         return forward::huber_loss_out(self_, target, reduction, delta, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HUBER_LOSS_OUT,
-            keys,
-            vec![self_.into(), target.into(), reduction.into(), delta.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&HUBER_LOSS_OUT, keys, &[&self_, &target, &reduction, &delta, &out]);
     }
     gradient::huber_loss_out(self_, target, reduction, delta, out)
 }
@@ -49,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn huber_loss(self_: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-        dispatch::named("huber_loss", || {
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let result = rules::huber_loss(self_, target, reduction, delta)?.make()?;
-            if dispatch::on_cpu("huber_loss", &result, [self_, target])? {
-                loss::huber_loss(&result, self_, target, reduction, delta)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "huber_loss",
+            [self_, target],
+            |&[self_, target]| rules::huber_loss(self_, target, reduction, delta),
+            |result, &[self_, target]| loss::huber_loss(result, self_, target, reduction, delta),
+        )
     }
 
     pub fn huber_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, delta: f64, out: &Tensor) -> Result<()> {
-        dispatch::named("huber_loss.out", || {
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let spec = rules::huber_loss(self_, target, reduction, delta)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, target])?;
-            if dispatch::on_cpu("huber_loss.out", &place, [self_, target])? {
-                loss::huber_loss(&place, self_, target, reduction, delta)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "huber_loss.out",
+            Overlap::Temporary,
+            [self_, target],
+            out,
+            |&[self_, target]| rules::huber_loss(self_, target, reduction, delta),
+            |result, &[self_, target]| loss::huber_loss(result, self_, target, reduction, delta),
+        )
     }
 }
 
@@ -79,18 +68,15 @@ mod gradient {
     use super::*;
 
     pub fn huber_loss(self_: &Tensor, target: &Tensor, reduction: i64, delta: f64) -> Result<Tensor> {
-        let mut result = forward::huber_loss(self_, target, reduction, delta)?;
-        if autograd::should_record([self_, target]) {
-            let edges = Edges::new().with(self_).with(target);
-            let node = HuberLossBackward0 {
+        let result = forward::huber_loss(self_, target, reduction, delta)?;
+        autograd::recorded(result, &[self_, target], |edges, _| {
+            Ok(HuberLossBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
                 reduction,
                 delta,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn huber_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, delta: f64, out: &Tensor) -> Result<()> {
@@ -115,8 +101,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -135,7 +120,7 @@ mod gradient {
                 let delta = self.delta;
                 gradients.set(1, grad.huber_loss_backward(target, self_, reduction, delta))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

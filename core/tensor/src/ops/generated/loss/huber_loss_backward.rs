@@ -2,8 +2,8 @@
 //! `huber_loss_backward`: Passes a gradient on through `huber_loss`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -25,12 +25,7 @@ pub fn huber_loss_backward(
         return forward::huber_loss_backward(grad_output, self_, target, reduction, delta);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HUBER_LOSS_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into(), delta.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&HUBER_LOSS_BACKWARD, keys, &[&grad_output, &self_, &target, &reduction, &delta]);
     }
     gradient::huber_loss_backward(grad_output, self_, target, reduction, delta)
 }
@@ -52,9 +47,8 @@ pub fn huber_loss_backward_out(
         return dispatch::boxed(
             &HUBER_LOSS_BACKWARD_OUT,
             keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into(), delta.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &target, &reduction, &delta, &grad_input],
+        );
     }
     gradient::huber_loss_backward_out(grad_output, self_, target, reduction, delta, grad_input)
 }
@@ -70,16 +64,14 @@ mod forward {
         reduction: i64,
         delta: f64,
     ) -> Result<Tensor> {
-        dispatch::named("huber_loss_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let result = rules::reduced_backward(grad_output, self_, target)?.make()?;
-            if dispatch::on_cpu("huber_loss_backward", &result, [grad_output, self_, target])? {
-                loss::huber_loss_backward(&result, grad_output, self_, target, reduction, delta)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "huber_loss_backward",
+            [grad_output, self_, target],
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
+                loss::huber_loss_backward(result, grad_output, self_, target, reduction, delta)
+            },
+        )
     }
 
     pub fn huber_loss_backward_out(
@@ -90,17 +82,16 @@ mod forward {
         delta: f64,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("huber_loss_backward.out", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let spec = rules::reduced_backward(grad_output, self_, target)?;
-            let place = spec.prepare_out(grad_input, Overlap::Temporary, [grad_output, self_, target])?;
-            if dispatch::on_cpu("huber_loss_backward.out", &place, [grad_output, self_, target])? {
-                loss::huber_loss_backward(&place, grad_output, self_, target, reduction, delta)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "huber_loss_backward.out",
+            Overlap::Temporary,
+            [grad_output, self_, target],
+            grad_input,
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
+                loss::huber_loss_backward(result, grad_output, self_, target, reduction, delta)
+            },
+        )
     }
 }
 
@@ -115,19 +106,16 @@ mod gradient {
         reduction: i64,
         delta: f64,
     ) -> Result<Tensor> {
-        let mut result = forward::huber_loss_backward(grad_output, self_, target, reduction, delta)?;
-        if autograd::should_record([grad_output, self_, target]) {
-            let edges = Edges::new().with(grad_output).with(self_).with(target);
-            let node = HuberLossBackwardBackward0 {
+        let result = forward::huber_loss_backward(grad_output, self_, target, reduction, delta)?;
+        autograd::recorded(result, &[grad_output, self_, target], |edges, _| {
+            Ok(HuberLossBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), target)?,
                 reduction,
                 delta,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn huber_loss_backward_out(
@@ -160,8 +148,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -199,7 +186,7 @@ mod gradient {
                 gradients
                     .set(2, formulas::shared(formulas::near(self_, target, delta, -grad * grad_output), reduction))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

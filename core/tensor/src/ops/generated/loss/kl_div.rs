@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn kl_div(self_: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&KL_DIV, keys, vec![self_.into(), target.into(), reduction.into(), log_target.into()])?
-            .extract();
+        return dispatch::boxed(&KL_DIV, keys, &[&self_, &target, &reduction, &log_target]);
     }
     composite::kl_div(self_, target, reduction, log_target)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn l1_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&L1_LOSS, keys, vec![self_.into(), target.into(), reduction.into()])?.extract();
+        return dispatch::boxed(&L1_LOSS, keys, &[&self_, &target, &reduction]);
     }
     composite::l1_loss(self_, target, reduction)
 }

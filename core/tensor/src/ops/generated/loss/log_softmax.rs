@@ -2,8 +2,8 @@
 //! `log_softmax`: Takes the logarithm of softmax along a dimension, without overflow.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{composite, rules, softmax};
 use rushlight_base::{DType, Result};
 
@@ -18,7 +18,7 @@ use rushlight_base::{DType, Result};
 pub fn log_softmax_int(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LOG_SOFTMAX_INT, keys, vec![self_.into(), dim.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&LOG_SOFTMAX_INT, keys, &[&self_, &dim, &dtype]);
     }
     composite::log_softmax(self_, dim, dtype)
 }
@@ -30,8 +30,7 @@ pub fn log_softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: 
         return forward::log_softmax_int_out(self_, dim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOG_SOFTMAX_INT_OUT, keys, vec![self_.into(), dim.into(), dtype.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&LOG_SOFTMAX_INT_OUT, keys, &[&self_, &dim, &dtype, &out]);
     }
     gradient::log_softmax_int_out(self_, dim, dtype, out)
 }
@@ -48,7 +47,7 @@ pub fn _log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Ten
         return forward::_log_softmax(self_, dim, half_to_float);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_LOG_SOFTMAX, keys, vec![self_.into(), dim.into(), half_to_float.into()])?.extract();
+        return dispatch::boxed(&_LOG_SOFTMAX, keys, &[&self_, &dim, &half_to_float]);
     }
     gradient::_log_softmax(self_, dim, half_to_float)
 }
@@ -60,12 +59,7 @@ pub fn _log_softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Ten
         return forward::_log_softmax_out(self_, dim, half_to_float, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_LOG_SOFTMAX_OUT,
-            keys,
-            vec![self_.into(), dim.into(), half_to_float.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&_LOG_SOFTMAX_OUT, keys, &[&self_, &dim, &half_to_float, &out]);
     }
     gradient::_log_softmax_out(self_, dim, half_to_float, out)
 }
@@ -79,26 +73,23 @@ mod forward {
     }
 
     pub fn _log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        dispatch::named("_log_softmax", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::softmax(self_, dim, half_to_float)?.make()?;
-            if dispatch::on_cpu("_log_softmax", &result, [self_])? {
-                softmax::log_softmax(&result, self_, dim, half_to_float)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_log_softmax",
+            [self_],
+            |&[self_]| rules::softmax(self_, dim, half_to_float),
+            |result, &[self_]| softmax::log_softmax(result, self_, dim, half_to_float),
+        )
     }
 
     pub fn _log_softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("_log_softmax.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::softmax(self_, dim, half_to_float)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("_log_softmax.out", &place, [self_])? {
-                softmax::log_softmax(&place, self_, dim, half_to_float)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "_log_softmax.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::softmax(self_, dim, half_to_float),
+            |result, &[self_]| softmax::log_softmax(result, self_, dim, half_to_float),
+        )
     }
 }
 
@@ -112,14 +103,10 @@ mod gradient {
     }
 
     pub fn _log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        let mut result = forward::_log_softmax(self_, dim, half_to_float)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node =
-                LogSoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::_log_softmax(self_, dim, half_to_float)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(LogSoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn _log_softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
@@ -143,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -153,7 +139,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad._log_softmax_backward_data(result, dim, self_.dtype()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `log_softmax_backward_data`: The gradient of log_softmax.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, softmax};
 use rushlight_base::{DType, Result};
 
@@ -23,12 +23,7 @@ pub fn _log_softmax_backward_data(
         return forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_LOG_SOFTMAX_BACKWARD_DATA,
-            keys,
-            vec![grad_output.into(), output.into(), dim.into(), input_dtype.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_LOG_SOFTMAX_BACKWARD_DATA, keys, &[&grad_output, &output, &dim, &input_dtype]);
     }
     gradient::_log_softmax_backward_data(grad_output, output, dim, input_dtype)
 }
@@ -43,15 +38,14 @@ mod forward {
         dim: i64,
         input_dtype: DType,
     ) -> Result<Tensor> {
-        dispatch::named("_log_softmax_backward_data", || {
-            let grad_output = &*grad_output.dense()?;
-            let output = &*output.dense()?;
-            let result = rules::softmax_backward(grad_output, output, dim, input_dtype)?.make()?;
-            if dispatch::on_cpu("_log_softmax_backward_data", &result, [grad_output, output])? {
-                softmax::log_softmax_backward(&result, grad_output, output, dim, input_dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_log_softmax_backward_data",
+            [grad_output, output],
+            |&[grad_output, output]| rules::softmax_backward(grad_output, output, dim, input_dtype),
+            |result, &[grad_output, output]| {
+                softmax::log_softmax_backward(result, grad_output, output, dim, input_dtype)
+            },
+        )
     }
 }
 
@@ -65,17 +59,14 @@ mod gradient {
         dim: i64,
         input_dtype: DType,
     ) -> Result<Tensor> {
-        let mut result = forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype)?;
-        if autograd::should_record([grad_output, output]) {
-            let edges = Edges::new().with(grad_output).with(output);
-            let node = LogSoftmaxBackwardDataBackward0 {
+        let result = forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype)?;
+        autograd::recorded(result, &[grad_output, output], |edges, _| {
+            Ok(LogSoftmaxBackwardDataBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 output: Saved::input_if(edges.needs(0) || edges.needs(1), output)?,
                 dim,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_log_softmax_backward_data`.
@@ -94,8 +85,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -111,7 +101,7 @@ mod gradient {
                 let dim = self.dim;
                 gradients.set(1, -grad * output.exp() * grad_output.sum_dim_intlist(Some(&[dim]), true, None))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

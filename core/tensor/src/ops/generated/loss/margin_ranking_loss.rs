@@ -24,12 +24,7 @@ pub fn margin_ranking_loss(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input1.keys() | input2.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MARGIN_RANKING_LOSS,
-            keys,
-            vec![input1.into(), input2.into(), target.into(), margin.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&MARGIN_RANKING_LOSS, keys, &[&input1, &input2, &target, &margin, &reduction]);
     }
     composite::margin_ranking_loss(input1, input2, target, margin, reduction)
 }

@@ -2,8 +2,8 @@
 //! `mse_loss`: The squared distance of each element to its target.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn mse_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tenso
         return forward::mse_loss(self_, target, reduction);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MSE_LOSS, keys, vec![self_.into(), target.into(), reduction.into()])?.extract();
+        return dispatch::boxed(&MSE_LOSS, keys, &[&self_, &target, &reduction]);
     }
     gradient::mse_loss(self_, target, reduction)
 }
@@ -33,8 +33,7 @@ pub fn mse_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, out: &Tenso
         return forward::mse_loss_out(self_, target, reduction, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MSE_LOSS_OUT, keys, vec![self_.into(), target.into(), reduction.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&MSE_LOSS_OUT, keys, &[&self_, &target, &reduction, &out]);
     }
     gradient::mse_loss_out(self_, target, reduction, out)
 }
@@ -44,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn mse_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-        dispatch::named("mse_loss", || {
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let result = rules::reduced(self_, target, reduction)?.make()?;
-            if dispatch::on_cpu("mse_loss", &result, [self_, target])? {
-                loss::mse_loss(&result, self_, target, reduction)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mse_loss",
+            [self_, target],
+            |&[self_, target]| rules::reduced(self_, target, reduction),
+            |result, &[self_, target]| loss::mse_loss(result, self_, target, reduction),
+        )
     }
 
     pub fn mse_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("mse_loss.out", || {
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let spec = rules::reduced(self_, target, reduction)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, target])?;
-            if dispatch::on_cpu("mse_loss.out", &place, [self_, target])? {
-                loss::mse_loss(&place, self_, target, reduction)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mse_loss.out",
+            Overlap::Temporary,
+            [self_, target],
+            out,
+            |&[self_, target]| rules::reduced(self_, target, reduction),
+            |result, &[self_, target]| loss::mse_loss(result, self_, target, reduction),
+        )
     }
 }
 
@@ -74,17 +68,14 @@ mod gradient {
     use super::*;
 
     pub fn mse_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-        let mut result = forward::mse_loss(self_, target, reduction)?;
-        if autograd::should_record([self_, target]) {
-            let edges = Edges::new().with(self_).with(target);
-            let node = MseLossBackward0 {
+        let result = forward::mse_loss(self_, target, reduction)?;
+        autograd::recorded(result, &[self_, target], |edges, _| {
+            Ok(MseLossBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
                 reduction,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn mse_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, out: &Tensor) -> Result<()> {
@@ -108,8 +99,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -126,7 +116,7 @@ mod gradient {
                 let reduction = self.reduction;
                 gradients.set(1, grad.mse_loss_backward(target, self_, reduction))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `mse_loss_backward`: Passes a gradient on through `mse_loss`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
 
@@ -19,12 +19,7 @@ pub fn mse_loss_backward(grad_output: &Tensor, self_: &Tensor, target: &Tensor, 
         return forward::mse_loss_backward(grad_output, self_, target, reduction);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MSE_LOSS_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&MSE_LOSS_BACKWARD, keys, &[&grad_output, &self_, &target, &reduction]);
     }
     gradient::mse_loss_backward(grad_output, self_, target, reduction)
 }
@@ -45,9 +40,8 @@ pub fn mse_loss_backward_grad_input(
         return dispatch::boxed(
             &MSE_LOSS_BACKWARD_GRAD_INPUT,
             keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &target, &reduction, &grad_input],
+        );
     }
     gradient::mse_loss_backward_grad_input(grad_output, self_, target, reduction, grad_input)
 }
@@ -57,16 +51,14 @@ mod forward {
     use super::*;
 
     pub fn mse_loss_backward(grad_output: &Tensor, self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-        dispatch::named("mse_loss_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let result = rules::reduced_backward(grad_output, self_, target)?.make()?;
-            if dispatch::on_cpu("mse_loss_backward", &result, [grad_output, self_, target])? {
-                loss::mse_loss_backward(&result, grad_output, self_, target, reduction)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mse_loss_backward",
+            [grad_output, self_, target],
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
+                loss::mse_loss_backward(result, grad_output, self_, target, reduction)
+            },
+        )
     }
 
     pub fn mse_loss_backward_grad_input(
@@ -76,17 +68,16 @@ mod forward {
         reduction: i64,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("mse_loss_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let spec = rules::reduced_backward(grad_output, self_, target)?;
-            let place = spec.prepare_out(grad_input, Overlap::Temporary, [grad_output, self_, target])?;
-            if dispatch::on_cpu("mse_loss_backward.grad_input", &place, [grad_output, self_, target])? {
-                loss::mse_loss_backward(&place, grad_output, self_, target, reduction)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "mse_loss_backward.grad_input",
+            Overlap::Temporary,
+            [grad_output, self_, target],
+            grad_input,
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
+                loss::mse_loss_backward(result, grad_output, self_, target, reduction)
+            },
+        )
     }
 }
 
@@ -95,18 +86,15 @@ mod gradient {
     use super::*;
 
     pub fn mse_loss_backward(grad_output: &Tensor, self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-        let mut result = forward::mse_loss_backward(grad_output, self_, target, reduction)?;
-        if autograd::should_record([grad_output, self_, target]) {
-            let edges = Edges::new().with(grad_output).with(self_).with(target);
-            let node = MseLossBackwardBackward0 {
+        let result = forward::mse_loss_backward(grad_output, self_, target, reduction)?;
+        autograd::recorded(result, &[grad_output, self_, target], |edges, _| {
+            Ok(MseLossBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 target: Saved::input_if(edges.needs(0), target)?,
                 reduction,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn mse_loss_backward_grad_input(
@@ -137,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -161,7 +148,7 @@ mod gradient {
                 let reduction = self.reduction;
                 gradients.set(2, formulas::shared(-grad * grad_output * 2.0, reduction))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

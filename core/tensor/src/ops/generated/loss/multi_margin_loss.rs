@@ -24,12 +24,7 @@ pub fn multi_margin_loss(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MULTI_MARGIN_LOSS,
-            keys,
-            vec![self_.into(), target.into(), p.into(), margin.into(), weight.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&MULTI_MARGIN_LOSS, keys, &[&self_, &target, &p, &margin, &weight, &reduction]);
     }
     composite::multi_margin_loss(self_, target, p, margin, weight, reduction)
 }

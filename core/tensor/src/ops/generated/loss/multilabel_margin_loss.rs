@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn multilabel_margin_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MULTILABEL_MARGIN_LOSS, keys, vec![self_.into(), target.into(), reduction.into()])?
-            .extract();
+        return dispatch::boxed(&MULTILABEL_MARGIN_LOSS, keys, &[&self_, &target, &reduction]);
     }
     composite::multilabel_margin_loss(self_, target, reduction)
 }

@@ -2,8 +2,8 @@
 //! `multilabel_margin_loss_backward`: The gradient of multilabel_margin_loss.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
 
@@ -29,9 +29,8 @@ pub fn multilabel_margin_loss_backward(
         return dispatch::boxed(
             &MULTILABEL_MARGIN_LOSS_BACKWARD,
             keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into(), is_target.into()],
-        )?
-        .extract();
+            &[&grad_output, &self_, &target, &reduction, &is_target],
+        );
     }
     gradient::multilabel_margin_loss_backward(grad_output, self_, target, reduction, is_target)
 }
@@ -47,18 +46,16 @@ mod forward {
         reduction: i64,
         is_target: &Tensor,
     ) -> Result<Tensor> {
-        dispatch::named("multilabel_margin_loss_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let is_target = &*is_target.dense()?;
-            let result =
-                rules::multilabel_margin_loss_backward(grad_output, self_, target, reduction, is_target)?.make()?;
-            if dispatch::on_cpu("multilabel_margin_loss_backward", &result, [grad_output, self_, target, is_target])? {
-                loss::multilabel_margin_loss_backward(&result, grad_output, self_, target, reduction, is_target)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "multilabel_margin_loss_backward",
+            [grad_output, self_, target, is_target],
+            |&[grad_output, self_, target, is_target]| {
+                rules::multilabel_margin_loss_backward(grad_output, self_, target, reduction, is_target)
+            },
+            |result, &[grad_output, self_, target, is_target]| {
+                loss::multilabel_margin_loss_backward(result, grad_output, self_, target, reduction, is_target)
+            },
+        )
     }
 }
 
@@ -73,18 +70,15 @@ mod gradient {
         reduction: i64,
         is_target: &Tensor,
     ) -> Result<Tensor> {
-        let mut result = forward::multilabel_margin_loss_backward(grad_output, self_, target, reduction, is_target)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = MultilabelMarginLossBackwardBackward0 {
+        let result = forward::multilabel_margin_loss_backward(grad_output, self_, target, reduction, is_target)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(MultilabelMarginLossBackwardBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 target: Saved::input_if(edges.needs(0), target)?,
                 reduction,
                 is_target: Saved::input_if(edges.needs(0), is_target)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `multilabel_margin_loss_backward`.
@@ -104,8 +98,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -120,7 +113,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

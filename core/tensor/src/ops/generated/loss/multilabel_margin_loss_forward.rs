@@ -18,12 +18,7 @@ pub fn multilabel_margin_loss_forward(self_: &Tensor, target: &Tensor, reduction
         return forward::multilabel_margin_loss_forward(self_, target, reduction);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MULTILABEL_MARGIN_LOSS_FORWARD,
-            keys,
-            vec![self_.into(), target.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&MULTILABEL_MARGIN_LOSS_FORWARD, keys, &[&self_, &target, &reduction]);
     }
     gradient::multilabel_margin_loss_forward(self_, target, reduction)
 }
@@ -83,8 +78,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -94,7 +88,7 @@ mod gradient {
                 let is_target = &call.unpack(&self.is_target)?;
                 gradients.set(0, grad.multilabel_margin_loss_backward(self_, target, reduction, is_target))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

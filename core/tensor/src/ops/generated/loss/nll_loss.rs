@@ -24,12 +24,7 @@ pub fn nll_loss(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NLL_LOSS,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into(), ignore_index.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NLL_LOSS, keys, &[&self_, &target, &weight, &reduction, &ignore_index]);
     }
     composite::nll_loss(self_, target, weight, reduction, ignore_index)
 }
@@ -48,12 +43,7 @@ pub fn nll_loss_out(
         return forward::nll_loss_out(self_, target, weight, reduction, ignore_index, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NLL_LOSS_OUT,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into(), ignore_index.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NLL_LOSS_OUT, keys, &[&self_, &target, &weight, &reduction, &ignore_index, &out]);
     }
     gradient::nll_loss_out(self_, target, weight, reduction, ignore_index, out)
 }

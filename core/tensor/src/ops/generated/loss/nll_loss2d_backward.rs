@@ -31,17 +31,8 @@ pub fn nll_loss2d_backward(
         return dispatch::boxed(
             &NLL_LOSS2D_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                self_.into(),
-                target.into(),
-                weight.into(),
-                reduction.into(),
-                ignore_index.into(),
-                total_weight.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &self_, &target, &weight, &reduction, &ignore_index, &total_weight],
+        );
     }
     composite::nll_loss2d_backward(grad_output, self_, target, weight, reduction, ignore_index, total_weight)
 }

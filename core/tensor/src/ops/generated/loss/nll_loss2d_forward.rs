@@ -21,12 +21,7 @@ pub fn nll_loss2d_forward(
 ) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys() | target.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NLL_LOSS2D_FORWARD,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into(), ignore_index.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NLL_LOSS2D_FORWARD, keys, &[&self_, &target, &weight, &reduction, &ignore_index]);
     }
     composite::nll_loss2d_forward(self_, target, weight, reduction, ignore_index)
 }

@@ -2,7 +2,7 @@
 //! `nll_loss_backward`: The gradient of nll_loss.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Overlap, Values};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
@@ -36,17 +36,8 @@ pub fn nll_loss_backward(
         return dispatch::boxed(
             &NLL_LOSS_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                self_.into(),
-                target.into(),
-                weight.into(),
-                reduction.into(),
-                ignore_index.into(),
-                total_weight.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &self_, &target, &weight, &reduction, &ignore_index, &total_weight],
+        );
     }
     gradient::nll_loss_backward(grad_output, self_, target, weight, reduction, ignore_index, total_weight)
 }
@@ -87,18 +78,8 @@ pub fn nll_loss_backward_grad_input(
         return dispatch::boxed(
             &NLL_LOSS_BACKWARD_GRAD_INPUT,
             keys,
-            vec![
-                grad_output.into(),
-                self_.into(),
-                target.into(),
-                weight.into(),
-                reduction.into(),
-                ignore_index.into(),
-                total_weight.into(),
-                grad_input.into(),
-            ],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &target, &weight, &reduction, &ignore_index, &total_weight, &grad_input],
+        );
     }
     gradient::nll_loss_backward_grad_input(
         grad_output,
@@ -226,19 +207,16 @@ mod gradient {
         ignore_index: i64,
         total_weight: &Tensor,
     ) -> Result<Tensor> {
-        let mut result =
+        let result =
             forward::nll_loss_backward(grad_output, self_, target, weight, reduction, ignore_index, total_weight)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = NllLossBackwardBackward0 {
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(NllLossBackwardBackward0 {
                 target: Saved::input_if(edges.needs(0), target)?,
                 weight: Saved::option_if(edges.needs(0), weight)?,
                 reduction,
                 ignore_index,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
@@ -285,8 +263,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -302,7 +279,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -26,12 +26,7 @@ pub fn nll_loss_forward(
         return forward::nll_loss_forward(self_, target, weight, reduction, ignore_index);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NLL_LOSS_FORWARD,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into(), ignore_index.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NLL_LOSS_FORWARD, keys, &[&self_, &target, &weight, &reduction, &ignore_index]);
     }
     gradient::nll_loss_forward(self_, target, weight, reduction, ignore_index)
 }
@@ -56,17 +51,8 @@ pub fn nll_loss_forward_output(
         return dispatch::boxed(
             &NLL_LOSS_FORWARD_OUTPUT,
             keys,
-            vec![
-                self_.into(),
-                target.into(),
-                weight.into(),
-                reduction.into(),
-                ignore_index.into(),
-                output.into(),
-                total_weight.into(),
-            ],
-        )
-        .map(drop);
+            &[&self_, &target, &weight, &reduction, &ignore_index, &output, &total_weight],
+        );
     }
     gradient::nll_loss_forward_output(self_, target, weight, reduction, ignore_index, output, total_weight)
 }
@@ -181,8 +167,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -196,7 +181,7 @@ mod gradient {
                 gradients
                     .set(0, grad.nll_loss_backward(self_, target, weight, reduction, ignore_index, total_weight))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -24,12 +24,7 @@ pub fn nll_loss_nd(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | target.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NLL_LOSS_ND,
-            keys,
-            vec![self_.into(), target.into(), weight.into(), reduction.into(), ignore_index.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NLL_LOSS_ND, keys, &[&self_, &target, &weight, &reduction, &ignore_index]);
     }
     composite::nll_loss_nd(self_, target, weight, reduction, ignore_index)
 }

@@ -25,12 +25,7 @@ pub fn poisson_nll_loss(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys() | target.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &POISSON_NLL_LOSS,
-            keys,
-            vec![input.into(), target.into(), log_input.into(), full.into(), eps.into(), reduction.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&POISSON_NLL_LOSS, keys, &[&input, &target, &log_input, &full, &eps, &reduction]);
     }
     composite::poisson_nll_loss(input, target, log_input, full, eps, reduction)
 }

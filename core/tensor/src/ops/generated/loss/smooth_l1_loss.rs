@@ -2,8 +2,8 @@
 //! `smooth_l1_loss`: The distance of each element to its target, squared where it is small.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
 
@@ -21,12 +21,7 @@ pub fn smooth_l1_loss(self_: &Tensor, target: &Tensor, reduction: i64, beta: f64
         return forward::smooth_l1_loss(self_, target, reduction, beta);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SMOOTH_L1_LOSS,
-            keys,
-            vec![self_.into(), target.into(), reduction.into(), beta.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SMOOTH_L1_LOSS, keys, &[&self_, &target, &reduction, &beta]);
     }
     gradient::smooth_l1_loss(self_, target, reduction, beta)
 }
@@ -38,12 +33,7 @@ pub fn smooth_l1_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, beta:
         return forward::smooth_l1_loss_out(self_, target, reduction, beta, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SMOOTH_L1_LOSS_OUT,
-            keys,
-            vec![self_.into(), target.into(), reduction.into(), beta.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SMOOTH_L1_LOSS_OUT, keys, &[&self_, &target, &reduction, &beta, &out]);
     }
     gradient::smooth_l1_loss_out(self_, target, reduction, beta, out)
 }
@@ -53,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn smooth_l1_loss(self_: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
-        dispatch::named("smooth_l1_loss", || {
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let result = rules::smooth_l1_loss(self_, target, reduction, beta)?.make()?;
-            if dispatch::on_cpu("smooth_l1_loss", &result, [self_, target])? {
-                loss::smooth_l1_loss(&result, self_, target, reduction, beta)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "smooth_l1_loss",
+            [self_, target],
+            |&[self_, target]| rules::smooth_l1_loss(self_, target, reduction, beta),
+            |result, &[self_, target]| loss::smooth_l1_loss(result, self_, target, reduction, beta),
+        )
     }
 
     pub fn smooth_l1_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, beta: f64, out: &Tensor) -> Result<()> {
-        dispatch::named("smooth_l1_loss.out", || {
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let spec = rules::smooth_l1_loss(self_, target, reduction, beta)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, target])?;
-            if dispatch::on_cpu("smooth_l1_loss.out", &place, [self_, target])? {
-                loss::smooth_l1_loss(&place, self_, target, reduction, beta)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "smooth_l1_loss.out",
+            Overlap::Temporary,
+            [self_, target],
+            out,
+            |&[self_, target]| rules::smooth_l1_loss(self_, target, reduction, beta),
+            |result, &[self_, target]| loss::smooth_l1_loss(result, self_, target, reduction, beta),
+        )
     }
 }
 
@@ -83,18 +68,15 @@ mod gradient {
     use super::*;
 
     pub fn smooth_l1_loss(self_: &Tensor, target: &Tensor, reduction: i64, beta: f64) -> Result<Tensor> {
-        let mut result = forward::smooth_l1_loss(self_, target, reduction, beta)?;
-        if autograd::should_record([self_, target]) {
-            let edges = Edges::new().with(self_).with(target);
-            let node = SmoothL1LossBackward0 {
+        let result = forward::smooth_l1_loss(self_, target, reduction, beta)?;
+        autograd::recorded(result, &[self_, target], |edges, _| {
+            Ok(SmoothL1LossBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
                 reduction,
                 beta,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn smooth_l1_loss_out(self_: &Tensor, target: &Tensor, reduction: i64, beta: f64, out: &Tensor) -> Result<()> {
@@ -119,8 +101,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -139,7 +120,7 @@ mod gradient {
                 let beta = self.beta;
                 gradients.set(1, grad.smooth_l1_loss_backward(target, self_, reduction, beta))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `smooth_l1_loss_backward`: Passes a gradient on through `smooth_l1_loss`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{loss, rules};
 use rushlight_base::Result;
 
@@ -25,12 +25,7 @@ pub fn smooth_l1_loss_backward(
         return forward::smooth_l1_loss_backward(grad_output, self_, target, reduction, beta);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SMOOTH_L1_LOSS_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into(), beta.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SMOOTH_L1_LOSS_BACKWARD, keys, &[&grad_output, &self_, &target, &reduction, &beta]);
     }
     gradient::smooth_l1_loss_backward(grad_output, self_, target, reduction, beta)
 }
@@ -52,9 +47,8 @@ pub fn smooth_l1_loss_backward_grad_input(
         return dispatch::boxed(
             &SMOOTH_L1_LOSS_BACKWARD_GRAD_INPUT,
             keys,
-            vec![grad_output.into(), self_.into(), target.into(), reduction.into(), beta.into(), grad_input.into()],
-        )
-        .map(drop);
+            &[&grad_output, &self_, &target, &reduction, &beta, &grad_input],
+        );
     }
     gradient::smooth_l1_loss_backward_grad_input(grad_output, self_, target, reduction, beta, grad_input)
 }
@@ -70,16 +64,14 @@ mod forward {
         reduction: i64,
         beta: f64,
     ) -> Result<Tensor> {
-        dispatch::named("smooth_l1_loss_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let result = rules::reduced_backward(grad_output, self_, target)?.make()?;
-            if dispatch::on_cpu("smooth_l1_loss_backward", &result, [grad_output, self_, target])? {
-                loss::smooth_l1_loss_backward(&result, grad_output, self_, target, reduction, beta)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "smooth_l1_loss_backward",
+            [grad_output, self_, target],
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
+                loss::smooth_l1_loss_backward(result, grad_output, self_, target, reduction, beta)
+            },
+        )
     }
 
     pub fn smooth_l1_loss_backward_grad_input(
@@ -90,17 +82,16 @@ mod forward {
         beta: f64,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("smooth_l1_loss_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let target = &*target.dense()?;
-            let spec = rules::reduced_backward(grad_output, self_, target)?;
-            let place = spec.prepare_out(grad_input, Overlap::Temporary, [grad_output, self_, target])?;
-            if dispatch::on_cpu("smooth_l1_loss_backward.grad_input", &place, [grad_output, self_, target])? {
-                loss::smooth_l1_loss_backward(&place, grad_output, self_, target, reduction, beta)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "smooth_l1_loss_backward.grad_input",
+            Overlap::Temporary,
+            [grad_output, self_, target],
+            grad_input,
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
+                loss::smooth_l1_loss_backward(result, grad_output, self_, target, reduction, beta)
+            },
+        )
     }
 }
 
@@ -115,19 +106,16 @@ mod gradient {
         reduction: i64,
         beta: f64,
     ) -> Result<Tensor> {
-        let mut result = forward::smooth_l1_loss_backward(grad_output, self_, target, reduction, beta)?;
-        if autograd::should_record([grad_output, self_, target]) {
-            let edges = Edges::new().with(grad_output).with(self_).with(target);
-            let node = SmoothL1LossBackwardBackward0 {
+        let result = forward::smooth_l1_loss_backward(grad_output, self_, target, reduction, beta)?;
+        autograd::recorded(result, &[grad_output, self_, target], |edges, _| {
+            Ok(SmoothL1LossBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), target)?,
                 reduction,
                 beta,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn smooth_l1_loss_backward_grad_input(
@@ -160,8 +148,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -198,7 +185,7 @@ mod gradient {
                     formulas::shared(formulas::near(self_, target, beta, -grad * grad_output / beta), reduction),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -31,18 +31,8 @@ pub fn triplet_margin_loss(
         return dispatch::boxed(
             &TRIPLET_MARGIN_LOSS,
             keys,
-            vec![
-                anchor.into(),
-                positive.into(),
-                negative.into(),
-                margin.into(),
-                p.into(),
-                eps.into(),
-                swap.into(),
-                reduction.into(),
-            ],
-        )?
-        .extract();
+            &[&anchor, &positive, &negative, &margin, &p, &eps, &swap, &reduction],
+        );
     }
     composite::triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction)
 }

@@ -19,7 +19,7 @@ use rushlight_base::Result;
 pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALPHA_DROPOUT, keys, vec![input.into(), p.into(), train.into()])?.extract();
+        return dispatch::boxed(&ALPHA_DROPOUT, keys, &[&input, &p, &train]);
     }
     composite::alpha_dropout(input, p, train)
 }

@@ -18,8 +18,7 @@ pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<
     let keys =
         dispatch::active(input1.keys() | input2.keys() | weight.keys() | bias.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(&BILINEAR, keys, vec![input1.into(), input2.into(), weight.into(), bias.into()])?
-            .extract();
+        return dispatch::boxed(&BILINEAR, keys, &[&input1, &input2, &weight, &bias]);
     }
     composite::bilinear(input1, input2, weight, bias)
 }

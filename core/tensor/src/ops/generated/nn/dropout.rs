@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DROPOUT, keys, vec![input.into(), p.into(), train.into()])?.extract();
+        return dispatch::boxed(&DROPOUT, keys, &[&input, &p, &train]);
     }
     composite::dropout(input, p, train)
 }
@@ -27,7 +27,7 @@ pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
 pub fn dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DROPOUT_, keys, vec![self_.into(), p.into(), train.into()]).map(drop);
+        return dispatch::boxed(&DROPOUT_, keys, &[&self_, &p, &train]);
     }
     forward::dropout_(self_, p, train)
 }

@@ -2,8 +2,8 @@
 //! `embedding`: Looks up rows of a table by index.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{index, rules};
 use rushlight_base::Result;
 
@@ -27,12 +27,7 @@ pub fn embedding(
         return forward::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &EMBEDDING,
-            keys,
-            vec![weight.into(), indices.into(), padding_idx.into(), scale_grad_by_freq.into(), sparse.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&EMBEDDING, keys, &[&weight, &indices, &padding_idx, &scale_grad_by_freq, &sparse]);
     }
     gradient::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)
 }
@@ -48,15 +43,14 @@ mod forward {
         scale_grad_by_freq: bool,
         sparse: bool,
     ) -> Result<Tensor> {
-        dispatch::named("embedding", || {
-            let weight = &*weight.dense()?;
-            let indices = &*indices.dense()?;
-            let result = rules::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)?.make()?;
-            if dispatch::on_cpu("embedding", &result, [weight, indices])? {
-                index::embedding(&result, weight, indices, padding_idx, scale_grad_by_freq, sparse)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "embedding",
+            [weight, indices],
+            |&[weight, indices]| rules::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse),
+            |result, &[weight, indices]| {
+                index::embedding(result, weight, indices, padding_idx, scale_grad_by_freq, sparse)
+            },
+        )
     }
 }
 
@@ -71,18 +65,15 @@ mod gradient {
         scale_grad_by_freq: bool,
         sparse: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)?;
-        if autograd::should_record([weight]) {
-            let edges = Edges::new().with(weight);
-            let node = EmbeddingBackward0 {
+        let result = forward::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse)?;
+        autograd::recorded(result, &[weight], |edges, _| {
+            Ok(EmbeddingBackward0 {
                 weight: Meta::of(weight),
                 indices: Saved::input_if(edges.needs(0), indices)?,
                 padding_idx,
                 scale_grad_by_freq,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `embedding`.
@@ -102,8 +93,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -116,7 +106,7 @@ mod gradient {
                     grad.embedding_dense_backward(indices, weight.sizes()[0], padding_idx, scale_grad_by_freq),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

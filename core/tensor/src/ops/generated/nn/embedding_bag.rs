@@ -35,18 +35,17 @@ pub fn embedding_bag(
         return dispatch::boxed(
             &EMBEDDING_BAG,
             keys,
-            vec![
-                weight.into(),
-                indices.into(),
-                offsets.into(),
-                scale_grad_by_freq.into(),
-                mode.into(),
-                sparse.into(),
-                per_sample_weights.into(),
-                include_last_offset.into(),
+            &[
+                &weight,
+                &indices,
+                &offsets,
+                &scale_grad_by_freq,
+                &mode,
+                &sparse,
+                &per_sample_weights,
+                &include_last_offset,
             ],
-        )?
-        .extract();
+        );
     }
     composite::embedding_bag(
         weight,
@@ -87,19 +86,18 @@ pub fn embedding_bag_padding_idx(
         return dispatch::boxed(
             &EMBEDDING_BAG_PADDING_IDX,
             keys,
-            vec![
-                weight.into(),
-                indices.into(),
-                offsets.into(),
-                scale_grad_by_freq.into(),
-                mode.into(),
-                sparse.into(),
-                per_sample_weights.into(),
-                include_last_offset.into(),
-                padding_idx.into(),
+            &[
+                &weight,
+                &indices,
+                &offsets,
+                &scale_grad_by_freq,
+                &mode,
+                &sparse,
+                &per_sample_weights,
+                &include_last_offset,
+                &padding_idx,
             ],
-        )?
-        .extract();
+        );
     }
     composite::embedding_bag_padding_idx(
         weight,

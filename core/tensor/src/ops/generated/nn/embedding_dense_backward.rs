@@ -23,9 +23,8 @@ pub fn embedding_dense_backward(
         return dispatch::boxed(
             &EMBEDDING_DENSE_BACKWARD,
             keys,
-            vec![grad_output.into(), indices.into(), num_weights.into(), padding_idx.into(), scale_grad_by_freq.into()],
-        )?
-        .extract();
+            &[&grad_output, &indices, &num_weights, &padding_idx, &scale_grad_by_freq],
+        );
     }
     composite::embedding_dense_backward(grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
 }

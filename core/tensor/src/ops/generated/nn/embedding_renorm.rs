@@ -21,12 +21,7 @@ pub fn embedding_renorm_(self_: &Tensor, indices: &Tensor, max_norm: f64, norm_t
         return forward::embedding_renorm_(self_, indices, max_norm, norm_type);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &EMBEDDING_RENORM_,
-            keys,
-            vec![self_.into(), indices.into(), max_norm.into(), norm_type.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&EMBEDDING_RENORM_, keys, &[&self_, &indices, &max_norm, &norm_type]);
     }
     gradient::embedding_renorm_(self_, indices, max_norm, norm_type)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FEATURE_ALPHA_DROPOUT, keys, vec![input.into(), p.into(), train.into()])?.extract();
+        return dispatch::boxed(&FEATURE_ALPHA_DROPOUT, keys, &[&input, &p, &train]);
     }
     composite::feature_alpha_dropout(input, p, train)
 }

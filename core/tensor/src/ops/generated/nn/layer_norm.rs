@@ -27,12 +27,7 @@ pub fn layer_norm(
         input.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys) | bias.map_or(KeySet::EMPTY, Tensor::keys),
     );
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &LAYER_NORM,
-            keys,
-            vec![input.into(), normalized_shape.into(), weight.into(), bias.into(), eps.into(), cudnn_enable.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&LAYER_NORM, keys, &[&input, &normalized_shape, &weight, &bias, &eps, &cudnn_enable]);
     }
     composite::layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
 }

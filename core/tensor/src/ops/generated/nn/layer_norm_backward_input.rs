@@ -27,9 +27,8 @@ pub fn _layer_norm_backward_input(
         return dispatch::boxed(
             &_LAYER_NORM_BACKWARD_INPUT,
             keys,
-            vec![grad.into(), input.into(), normalized_shape.into(), mean.into(), rstd.into(), weight.into()],
-        )?
-        .extract();
+            &[&grad, &input, &normalized_shape, &mean, &rstd, &weight],
+        );
     }
     forward::_layer_norm_backward_input(grad, input, normalized_shape, mean, rstd, weight)
 }

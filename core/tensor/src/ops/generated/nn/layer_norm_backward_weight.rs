@@ -2,7 +2,7 @@
 //! `layer_norm_backward_weight`: The gradient of layer_norm by the weight.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{norm, rules};
 use rushlight_base::{DType, Result};
 
@@ -25,9 +25,8 @@ pub fn _layer_norm_backward_weight(
         return dispatch::boxed(
             &_LAYER_NORM_BACKWARD_WEIGHT,
             keys,
-            vec![grad.into(), input.into(), normalized_shape.into(), mean.into(), rstd.into(), dtype.into()],
-        )?
-        .extract();
+            &[&grad, &input, &normalized_shape, &mean, &rstd, &dtype],
+        );
     }
     forward::_layer_norm_backward_weight(grad, input, normalized_shape, mean, rstd, dtype)
 }
@@ -44,17 +43,16 @@ mod forward {
         rstd: &Tensor,
         dtype: DType,
     ) -> Result<Tensor> {
-        dispatch::named("_layer_norm_backward_weight", || {
-            let grad = &*grad.dense()?;
-            let input = &*input.dense()?;
-            let mean = &*mean.dense()?;
-            let rstd = &*rstd.dense()?;
-            let result = rules::layer_norm_backward_weight(grad, input, normalized_shape, mean, rstd, dtype)?.make()?;
-            if dispatch::on_cpu("_layer_norm_backward_weight", &result, [grad, input, mean, rstd])? {
-                norm::layer_norm_backward_weight(&result, grad, input, normalized_shape, mean, rstd, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_layer_norm_backward_weight",
+            [grad, input, mean, rstd],
+            |&[grad, input, mean, rstd]| {
+                rules::layer_norm_backward_weight(grad, input, normalized_shape, mean, rstd, dtype)
+            },
+            |result, &[grad, input, mean, rstd]| {
+                norm::layer_norm_backward_weight(result, grad, input, normalized_shape, mean, rstd, dtype)
+            },
+        )
     }
 }
 

@@ -18,7 +18,7 @@ pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Te
         return forward::native_dropout(input, p, train);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NATIVE_DROPOUT, keys, vec![input.into(), p.into(), train.into()])?.extract();
+        return dispatch::boxed(&NATIVE_DROPOUT, keys, &[&input, &p, &train]);
     }
     gradient::native_dropout(input, p, train)
 }
@@ -71,8 +71,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -81,7 +80,7 @@ mod gradient {
                 let result1 = &call.unpack(&self.result1)?;
                 gradients.set(0, grad.native_dropout_backward(result1, formulas::dropout_scale(p, train)))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

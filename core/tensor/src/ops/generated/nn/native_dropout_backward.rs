@@ -2,8 +2,8 @@
 //! `native_dropout_backward`: The gradient of dropout.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -18,8 +18,7 @@ pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) 
         return forward::native_dropout_backward(grad_output, mask, scale);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NATIVE_DROPOUT_BACKWARD, keys, vec![grad_output.into(), mask.into(), scale.into()])?
-            .extract();
+        return dispatch::boxed(&NATIVE_DROPOUT_BACKWARD, keys, &[&grad_output, &mask, &scale]);
     }
     gradient::native_dropout_backward(grad_output, mask, scale)
 }
@@ -29,15 +28,12 @@ mod forward {
     use super::*;
 
     pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
-        dispatch::named("native_dropout_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let mask = &*mask.dense()?;
-            let result = rules::native_dropout_backward(grad_output, mask, scale)?.make()?;
-            if dispatch::on_cpu("native_dropout_backward", &result, [grad_output, mask])? {
-                pointwise::native_dropout_backward(&result, grad_output, mask, scale)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "native_dropout_backward",
+            [grad_output, mask],
+            |&[grad_output, mask]| rules::native_dropout_backward(grad_output, mask, scale),
+            |result, &[grad_output, mask]| pointwise::native_dropout_backward(result, grad_output, mask, scale),
+        )
     }
 }
 
@@ -46,13 +42,10 @@ mod gradient {
     use super::*;
 
     pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
-        let mut result = forward::native_dropout_backward(grad_output, mask, scale)?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = NativeDropoutBackwardBackward0 { mask: Saved::input_if(edges.needs(0), mask)?, scale };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::native_dropout_backward(grad_output, mask, scale)?;
+        autograd::recorded(result, &[grad_output], |edges, _| {
+            Ok(NativeDropoutBackwardBackward0 { mask: Saved::input_if(edges.needs(0), mask)?, scale })
+        })
     }
 
     /// The derivative of `native_dropout_backward`.
@@ -70,8 +63,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -79,7 +71,7 @@ mod gradient {
                 let scale = self.scale;
                 gradients.set(0, grad.native_dropout_backward(mask, scale))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -26,12 +26,7 @@ pub fn native_layer_norm(
         return forward::native_layer_norm(input, normalized_shape, weight, bias, eps);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NATIVE_LAYER_NORM,
-            keys,
-            vec![input.into(), normalized_shape.into(), weight.into(), bias.into(), eps.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NATIVE_LAYER_NORM, keys, &[&input, &normalized_shape, &weight, &bias, &eps]);
     }
     gradient::native_layer_norm(input, normalized_shape, weight, bias, eps)
 }
@@ -119,8 +114,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -155,7 +149,7 @@ mod gradient {
                 let normalized_shape = self.normalized_shape.as_slice();
                 gradients.set(2, formulas::layer_norm_bias(grad, normalized_shape))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

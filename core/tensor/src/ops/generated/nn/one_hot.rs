@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn one_hot(self_: &Tensor, num_classes: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ONE_HOT, keys, vec![self_.into(), num_classes.into()])?.extract();
+        return dispatch::boxed(&ONE_HOT, keys, &[&self_, &num_classes]);
     }
     composite::one_hot(self_, num_classes)
 }

@@ -14,7 +14,7 @@ use rushlight_base::{DType, Result};
 pub fn _safe_softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_SAFE_SOFTMAX, keys, vec![self_.into(), dim.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&_SAFE_SOFTMAX, keys, &[&self_, &dim, &dtype]);
     }
     composite::_safe_softmax(self_, dim, dtype)
 }

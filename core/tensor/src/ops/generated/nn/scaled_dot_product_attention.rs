@@ -33,18 +33,8 @@ pub fn scaled_dot_product_attention(
         return dispatch::boxed(
             &SCALED_DOT_PRODUCT_ATTENTION,
             keys,
-            vec![
-                query.into(),
-                key.into(),
-                value.into(),
-                attn_mask.into(),
-                dropout_p.into(),
-                is_causal.into(),
-                scale.into(),
-                enable_gqa.into(),
-            ],
-        )?
-        .extract();
+            &[&query, &key, &value, &attn_mask, &dropout_p, &is_causal, &scale, &enable_gqa],
+        );
     }
     composite::scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 }

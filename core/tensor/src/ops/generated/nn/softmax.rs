@@ -2,8 +2,8 @@
 //! `softmax`: Scales scores along a dimension to probabilities.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{composite, rules, softmax};
 use rushlight_base::{DType, Result};
 
@@ -18,7 +18,7 @@ use rushlight_base::{DType, Result};
 pub fn softmax_int(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTMAX_INT, keys, vec![self_.into(), dim.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&SOFTMAX_INT, keys, &[&self_, &dim, &dtype]);
     }
     composite::softmax(self_, dim, dtype)
 }
@@ -30,8 +30,7 @@ pub fn softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Ten
         return forward::softmax_int_out(self_, dim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SOFTMAX_INT_OUT, keys, vec![self_.into(), dim.into(), dtype.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SOFTMAX_INT_OUT, keys, &[&self_, &dim, &dtype, &out]);
     }
     gradient::softmax_int_out(self_, dim, dtype, out)
 }
@@ -48,7 +47,7 @@ pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor>
         return forward::_softmax(self_, dim, half_to_float);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_SOFTMAX, keys, vec![self_.into(), dim.into(), half_to_float.into()])?.extract();
+        return dispatch::boxed(&_SOFTMAX, keys, &[&self_, &dim, &half_to_float]);
     }
     gradient::_softmax(self_, dim, half_to_float)
 }
@@ -60,8 +59,7 @@ pub fn _softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor)
         return forward::_softmax_out(self_, dim, half_to_float, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_SOFTMAX_OUT, keys, vec![self_.into(), dim.into(), half_to_float.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&_SOFTMAX_OUT, keys, &[&self_, &dim, &half_to_float, &out]);
     }
     gradient::_softmax_out(self_, dim, half_to_float, out)
 }
@@ -75,26 +73,23 @@ mod forward {
     }
 
     pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        dispatch::named("_softmax", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::softmax(self_, dim, half_to_float)?.make()?;
-            if dispatch::on_cpu("_softmax", &result, [self_])? {
-                softmax::softmax(&result, self_, dim, half_to_float)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_softmax",
+            [self_],
+            |&[self_]| rules::softmax(self_, dim, half_to_float),
+            |result, &[self_]| softmax::softmax(result, self_, dim, half_to_float),
+        )
     }
 
     pub fn _softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("_softmax.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::softmax(self_, dim, half_to_float)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("_softmax.out", &place, [self_])? {
-                softmax::softmax(&place, self_, dim, half_to_float)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "_softmax.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::softmax(self_, dim, half_to_float),
+            |result, &[self_]| softmax::softmax(result, self_, dim, half_to_float),
+        )
     }
 }
 
@@ -108,14 +103,10 @@ mod gradient {
     }
 
     pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        let mut result = forward::_softmax(self_, dim, half_to_float)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node =
-                SoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::_softmax(self_, dim, half_to_float)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn _softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
@@ -139,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -149,7 +139,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad._softmax_backward_data(result, dim, self_.dtype()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -40,19 +40,8 @@ pub fn batch_norm(
         return dispatch::boxed(
             &BATCH_NORM,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                running_mean.into(),
-                running_var.into(),
-                training.into(),
-                momentum.into(),
-                eps.into(),
-                cudnn_enabled.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &running_mean, &running_var, &training, &momentum, &eps, &cudnn_enabled],
+        );
     }
     composite::batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled)
 }

@@ -32,17 +32,8 @@ pub fn _batch_norm_with_update(
         return dispatch::boxed(
             &_BATCH_NORM_WITH_UPDATE,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                running_mean.into(),
-                running_var.into(),
-                momentum.into(),
-                eps.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &running_mean, &running_var, &momentum, &eps],
+        );
     }
     composite::batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps)
 }

@@ -28,12 +28,7 @@ pub fn group_norm(
         input.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys) | bias.map_or(KeySet::EMPTY, Tensor::keys),
     );
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GROUP_NORM,
-            keys,
-            vec![input.into(), num_groups.into(), weight.into(), bias.into(), eps.into(), cudnn_enabled.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GROUP_NORM, keys, &[&input, &num_groups, &weight, &bias, &eps, &cudnn_enabled]);
     }
     composite::group_norm(input, num_groups, weight, bias, eps, cudnn_enabled)
 }
@@ -57,12 +52,7 @@ pub fn _group_norm(
         return forward::_group_norm(input, num_groups, weight, bias, eps);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_GROUP_NORM,
-            keys,
-            vec![input.into(), num_groups.into(), weight.into(), bias.into(), eps.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_GROUP_NORM, keys, &[&input, &num_groups, &weight, &bias, &eps]);
     }
     gradient::_group_norm(input, num_groups, weight, bias, eps)
 }
@@ -149,8 +139,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -178,7 +167,7 @@ mod gradient {
             {
                 gradients.set(2, formulas::sum_channels(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -39,19 +39,8 @@ pub fn instance_norm(
         return dispatch::boxed(
             &INSTANCE_NORM,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                running_mean.into(),
-                running_var.into(),
-                use_input_stats.into(),
-                momentum.into(),
-                eps.into(),
-                cudnn_enabled.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &running_mean, &running_var, &use_input_stats, &momentum, &eps, &cudnn_enabled],
+        );
     }
     composite::instance_norm(
         input,

@@ -39,18 +39,8 @@ pub fn native_batch_norm(
         return dispatch::boxed(
             &NATIVE_BATCH_NORM,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                running_mean.into(),
-                running_var.into(),
-                training.into(),
-                momentum.into(),
-                eps.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &running_mean, &running_var, &training, &momentum, &eps],
+        );
     }
     gradient::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 }
@@ -166,8 +156,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -228,7 +217,7 @@ mod gradient {
             {
                 gradients.set(2, formulas::sum_channels(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

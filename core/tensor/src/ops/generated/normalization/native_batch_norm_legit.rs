@@ -33,18 +33,8 @@ pub fn _native_batch_norm_legit(
         return dispatch::boxed(
             &_NATIVE_BATCH_NORM_LEGIT,
             keys,
-            vec![
-                input.into(),
-                weight.into(),
-                bias.into(),
-                running_mean.into(),
-                running_var.into(),
-                training.into(),
-                momentum.into(),
-                eps.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &running_mean, &running_var, &training, &momentum, &eps],
+        );
     }
     composite::native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps)
 }
@@ -69,9 +59,8 @@ pub fn _native_batch_norm_legit_no_stats(
         return dispatch::boxed(
             &_NATIVE_BATCH_NORM_LEGIT_NO_STATS,
             keys,
-            vec![input.into(), weight.into(), bias.into(), training.into(), momentum.into(), eps.into()],
-        )?
-        .extract();
+            &[&input, &weight, &bias, &training, &momentum, &eps],
+        );
     }
     composite::native_batch_norm_legit_no_stats(input, weight, bias, training, momentum, eps)
 }

@@ -18,12 +18,7 @@ use rushlight_base::Result;
 pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
     let keys = dispatch::active(input.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &RMS_NORM,
-            keys,
-            vec![input.into(), normalized_shape.into(), weight.into(), eps.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&RMS_NORM, keys, &[&input, &normalized_shape, &weight, &eps]);
     }
     composite::rms_norm(input, normalized_shape, weight, eps)
 }

@@ -2,8 +2,8 @@
 //! `abs`: Takes the size of each element: of a complex number, a real one.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn abs(self_: &Tensor) -> Result<Tensor> {
         return forward::abs(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ABS, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ABS, keys, &[&self_]);
     }
     gradient::abs(self_)
 }
@@ -32,7 +32,7 @@ pub fn abs_(self_: &Tensor) -> Result<()> {
         return forward::abs_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ABS_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&ABS_, keys, &[&self_]);
     }
     gradient::abs_(self_)
 }
@@ -44,7 +44,7 @@ pub fn abs_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::abs_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ABS_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ABS_OUT, keys, &[&self_, &out]);
     }
     gradient::abs_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn abs(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("abs", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::real_part(self_)?.make()?;
-            if dispatch::on_cpu("abs", &result, [self_])? {
-                numeric::abs(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "abs",
+            [self_],
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| numeric::abs(result, self_),
+        )
     }
 
     pub fn abs_(self_: &Tensor) -> Result<()> {
-        dispatch::named("abs_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::real_part(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("abs_", &place, [self_])? {
-                numeric::abs(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "abs_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| numeric::abs(result, self_),
+        )
     }
 
     pub fn abs_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("abs.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::real_part(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("abs.out", &place, [self_])? {
-                numeric::abs(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "abs.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| numeric::abs(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn abs(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::abs(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AbsBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::abs(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(AbsBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn abs_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("abs_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("abs_", self_, &[self_])? else {
             return forward::abs_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::abs_(self_)?;
         let node = AbsBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * self_.sgn())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `addcdiv`: Adds quotients.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,8 +21,7 @@ pub fn addcdiv(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar
         return forward::addcdiv(self_, tensor1, tensor2, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDCDIV, keys, vec![self_.into(), tensor1.into(), tensor2.into(), value.into()])?
-            .extract();
+        return dispatch::boxed(&ADDCDIV, keys, &[&self_, &tensor1, &tensor2, &value]);
     }
     gradient::addcdiv(self_, tensor1, tensor2, value)
 }
@@ -34,8 +33,7 @@ pub fn addcdiv_(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scala
         return forward::addcdiv_(self_, tensor1, tensor2, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADDCDIV_, keys, vec![self_.into(), tensor1.into(), tensor2.into(), value.into()])
-            .map(drop);
+        return dispatch::boxed(&ADDCDIV_, keys, &[&self_, &tensor1, &tensor2, &value]);
     }
     gradient::addcdiv_(self_, tensor1, tensor2, value)
 }
@@ -47,12 +45,7 @@ pub fn addcdiv_out(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Sc
         return forward::addcdiv_out(self_, tensor1, tensor2, value, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADDCDIV_OUT,
-            keys,
-            vec![self_.into(), tensor1.into(), tensor2.into(), value.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&ADDCDIV_OUT, keys, &[&self_, &tensor1, &tensor2, &value, &out]);
     }
     gradient::addcdiv_out(self_, tensor1, tensor2, value, out)
 }
@@ -62,45 +55,33 @@ mod forward {
     use super::*;
 
     pub fn addcdiv(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<Tensor> {
-        dispatch::named("addcdiv", || {
-            let self_ = &*self_.dense()?;
-            let tensor1 = &*tensor1.dense()?;
-            let tensor2 = &*tensor2.dense()?;
-            let result = rules::addcdiv(self_, tensor1, tensor2)?.make()?;
-            if dispatch::on_cpu("addcdiv", &result, [self_, tensor1, tensor2])? {
-                numeric::addcdiv(&result, self_, tensor1, tensor2, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "addcdiv",
+            [self_, tensor1, tensor2],
+            |&[self_, tensor1, tensor2]| rules::addcdiv(self_, tensor1, tensor2),
+            |result, &[self_, tensor1, tensor2]| numeric::addcdiv(result, self_, tensor1, tensor2, value),
+        )
     }
 
     pub fn addcdiv_(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<()> {
-        dispatch::named("addcdiv_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let tensor1 = &*tensor1.dense()?;
-            let tensor2 = &*tensor2.dense()?;
-            let spec = rules::addcdiv(self_, tensor1, tensor2)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [tensor1, tensor2])?;
-            if dispatch::on_cpu("addcdiv_", &place, [self_, tensor1, tensor2])? {
-                numeric::addcdiv(&place, self_, tensor1, tensor2, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "addcdiv_",
+            Overlap::Elementwise,
+            [self_, tensor1, tensor2],
+            |&[self_, tensor1, tensor2]| rules::addcdiv(self_, tensor1, tensor2),
+            |result, &[self_, tensor1, tensor2]| numeric::addcdiv(result, self_, tensor1, tensor2, value),
+        )
     }
 
     pub fn addcdiv_out(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("addcdiv.out", || {
-            let self_ = &*self_.dense()?;
-            let tensor1 = &*tensor1.dense()?;
-            let tensor2 = &*tensor2.dense()?;
-            let spec = rules::addcdiv(self_, tensor1, tensor2)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, tensor1, tensor2])?;
-            if dispatch::on_cpu("addcdiv.out", &place, [self_, tensor1, tensor2])? {
-                numeric::addcdiv(&place, self_, tensor1, tensor2, value)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "addcdiv.out",
+            Overlap::Elementwise,
+            [self_, tensor1, tensor2],
+            out,
+            |&[self_, tensor1, tensor2]| rules::addcdiv(self_, tensor1, tensor2),
+            |result, &[self_, tensor1, tensor2]| numeric::addcdiv(result, self_, tensor1, tensor2, value),
+        )
     }
 }
 
@@ -109,26 +90,20 @@ mod gradient {
     use super::*;
 
     pub fn addcdiv(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<Tensor> {
-        let mut result = forward::addcdiv(self_, tensor1, tensor2, value)?;
-        if autograd::should_record([self_, tensor1, tensor2]) {
-            let edges = Edges::new().with(self_).with(tensor1).with(tensor2);
-            let node = AddcdivBackward0 {
+        let result = forward::addcdiv(self_, tensor1, tensor2, value)?;
+        autograd::recorded(result, &[self_, tensor1, tensor2], |edges, _| {
+            Ok(AddcdivBackward0 {
                 tensor1: Saved::input_if(edges.needs(2), tensor1)?,
                 tensor2: Saved::input_if(edges.needs(1) || edges.needs(2), tensor2)?,
                 value,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn addcdiv_(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, tensor1, tensor2]);
-        autograd::check_inplace("addcdiv_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("addcdiv_", self_, &[self_, tensor1, tensor2])? else {
             return forward::addcdiv_(self_, tensor1, tensor2, value);
-        }
-        let edges = Edges::new().with(self_).with(tensor1).with(tensor2);
+        };
         let saved_tensor1 = Saved::input_if(edges.needs(2), tensor1)?;
         let saved_tensor2 = Saved::input_if(edges.needs(1) || edges.needs(2), tensor2)?;
         forward::addcdiv_(self_, tensor1, tensor2, value)?;
@@ -157,8 +132,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -179,7 +153,7 @@ mod gradient {
                 let value = self.value;
                 gradients.set(2, -grad * (tensor1 / (tensor2 * tensor2) * value).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `angle`: Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn angle(self_: &Tensor) -> Result<Tensor> {
         return forward::angle(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ANGLE, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ANGLE, keys, &[&self_]);
     }
     gradient::angle(self_)
 }
@@ -32,7 +32,7 @@ pub fn angle_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::angle_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ANGLE_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ANGLE_OUT, keys, &[&self_, &out]);
     }
     gradient::angle_out(self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn angle(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("angle", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::angle(self_)?.make()?;
-            if dispatch::on_cpu("angle", &result, [self_])? {
-                numeric::angle(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "angle",
+            [self_],
+            |&[self_]| rules::angle(self_),
+            |result, &[self_]| numeric::angle(result, self_),
+        )
     }
 
     pub fn angle_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("angle.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::angle(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("angle.out", &place, [self_])? {
-                numeric::angle(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "angle.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::angle(self_),
+            |result, &[self_]| numeric::angle(result, self_),
+        )
     }
 }
 
@@ -70,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn angle(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::angle(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AngleBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::angle(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(AngleBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn angle_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -98,15 +92,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, formulas::angle(grad, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

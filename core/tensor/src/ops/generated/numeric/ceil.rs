@@ -2,8 +2,8 @@
 //! `ceil`: Rounds each element up; integers stay.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn ceil(self_: &Tensor) -> Result<Tensor> {
         return forward::ceil(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CEIL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&CEIL, keys, &[&self_]);
     }
     gradient::ceil(self_)
 }
@@ -32,7 +32,7 @@ pub fn ceil_(self_: &Tensor) -> Result<()> {
         return forward::ceil_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CEIL_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&CEIL_, keys, &[&self_]);
     }
     gradient::ceil_(self_)
 }
@@ -44,7 +44,7 @@ pub fn ceil_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::ceil_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CEIL_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CEIL_OUT, keys, &[&self_, &out]);
     }
     gradient::ceil_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn ceil(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("ceil", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("ceil", &result, [self_])? {
-                numeric::ceil(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "ceil",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::ceil(result, self_),
+        )
     }
 
     pub fn ceil_(self_: &Tensor) -> Result<()> {
-        dispatch::named("ceil_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("ceil_", &place, [self_])? {
-                numeric::ceil(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "ceil_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::ceil(result, self_),
+        )
     }
 
     pub fn ceil_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("ceil.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("ceil.out", &place, [self_])? {
-                numeric::ceil(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "ceil.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::ceil(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn ceil(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::ceil(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CeilBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::ceil(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(CeilBackward0))
     }
 
     pub fn ceil_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("ceil_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("ceil_", self_, &[self_])? else {
             return forward::ceil_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::ceil_(self_)?;
         let node = CeilBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `clamp_max`: Lowers each element to at most another.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn clamp_max_tensor(self_: &Tensor, max: &Tensor) -> Result<Tensor> {
         return forward::clamp_max_tensor(self_, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MAX_TENSOR, keys, vec![self_.into(), max.into()])?.extract();
+        return dispatch::boxed(&CLAMP_MAX_TENSOR, keys, &[&self_, &max]);
     }
     gradient::clamp_max_tensor(self_, max)
 }
@@ -33,7 +33,7 @@ pub fn clamp_max_tensor_(self_: &Tensor, max: &Tensor) -> Result<()> {
         return forward::clamp_max_tensor_(self_, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MAX_TENSOR_, keys, vec![self_.into(), max.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MAX_TENSOR_, keys, &[&self_, &max]);
     }
     gradient::clamp_max_tensor_(self_, max)
 }
@@ -45,7 +45,7 @@ pub fn clamp_max_tensor_out(self_: &Tensor, max: &Tensor, out: &Tensor) -> Resul
         return forward::clamp_max_tensor_out(self_, max, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MAX_TENSOR_OUT, keys, vec![self_.into(), max.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MAX_TENSOR_OUT, keys, &[&self_, &max, &out]);
     }
     gradient::clamp_max_tensor_out(self_, max, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn clamp_max_tensor(self_: &Tensor, max: &Tensor) -> Result<Tensor> {
-        dispatch::named("clamp_max.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let max = &*max.dense()?;
-            let result = rules::clamp_bound(self_, max)?.make()?;
-            if dispatch::on_cpu("clamp_max.Tensor", &result, [self_, max])? {
-                numeric::minimum(&result, self_, max)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "clamp_max.Tensor",
+            [self_, max],
+            |&[self_, max]| rules::clamp_bound(self_, max),
+            |result, &[self_, max]| numeric::minimum(result, self_, max),
+        )
     }
 
     pub fn clamp_max_tensor_(self_: &Tensor, max: &Tensor) -> Result<()> {
-        dispatch::named("clamp_max_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let max = &*max.dense()?;
-            let spec = rules::clamp_bound(self_, max)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [max])?;
-            if dispatch::on_cpu("clamp_max_.Tensor", &place, [self_, max])? {
-                numeric::minimum(&place, self_, max)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "clamp_max_.Tensor",
+            Overlap::Elementwise,
+            [self_, max],
+            |&[self_, max]| rules::clamp_bound(self_, max),
+            |result, &[self_, max]| numeric::minimum(result, self_, max),
+        )
     }
 
     pub fn clamp_max_tensor_out(self_: &Tensor, max: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("clamp_max.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let max = &*max.dense()?;
-            let spec = rules::clamp_bound(self_, max)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, max])?;
-            if dispatch::on_cpu("clamp_max.Tensor_out", &place, [self_, max])? {
-                numeric::minimum(&place, self_, max)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "clamp_max.Tensor_out",
+            Overlap::Elementwise,
+            [self_, max],
+            out,
+            |&[self_, max]| rules::clamp_bound(self_, max),
+            |result, &[self_, max]| numeric::minimum(result, self_, max),
+        )
     }
 }
 
@@ -99,25 +90,19 @@ mod gradient {
     use super::*;
 
     pub fn clamp_max_tensor(self_: &Tensor, max: &Tensor) -> Result<Tensor> {
-        let mut result = forward::clamp_max_tensor(self_, max)?;
-        if autograd::should_record([self_, max]) {
-            let edges = Edges::new().with(self_).with(max);
-            let node = ClampMaxBackward0 {
+        let result = forward::clamp_max_tensor(self_, max)?;
+        autograd::recorded(result, &[self_, max], |edges, _| {
+            Ok(ClampMaxBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 max: Saved::input_if(edges.needs(0) || edges.needs(1), max)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn clamp_max_tensor_(self_: &Tensor, max: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, max]);
-        autograd::check_inplace("clamp_max_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("clamp_max_", self_, &[self_, max])? else {
             return forward::clamp_max_tensor_(self_, max);
-        }
-        let edges = Edges::new().with(self_).with(max);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_max = Saved::input_if(edges.needs(0) || edges.needs(1), max)?;
         forward::clamp_max_tensor_(self_, max)?;
@@ -145,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -161,7 +145,7 @@ mod gradient {
                 let max = &call.unpack(&self.max)?;
                 gradients.set(1, self_.gt_tensor(max).where_scalarother(grad, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

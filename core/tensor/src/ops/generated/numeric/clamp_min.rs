@@ -2,8 +2,8 @@
 //! `clamp_min`: Raises each element to at least another.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn clamp_min_tensor(self_: &Tensor, min: &Tensor) -> Result<Tensor> {
         return forward::clamp_min_tensor(self_, min);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MIN_TENSOR, keys, vec![self_.into(), min.into()])?.extract();
+        return dispatch::boxed(&CLAMP_MIN_TENSOR, keys, &[&self_, &min]);
     }
     gradient::clamp_min_tensor(self_, min)
 }
@@ -33,7 +33,7 @@ pub fn clamp_min_tensor_(self_: &Tensor, min: &Tensor) -> Result<()> {
         return forward::clamp_min_tensor_(self_, min);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MIN_TENSOR_, keys, vec![self_.into(), min.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MIN_TENSOR_, keys, &[&self_, &min]);
     }
     gradient::clamp_min_tensor_(self_, min)
 }
@@ -45,7 +45,7 @@ pub fn clamp_min_tensor_out(self_: &Tensor, min: &Tensor, out: &Tensor) -> Resul
         return forward::clamp_min_tensor_out(self_, min, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MIN_TENSOR_OUT, keys, vec![self_.into(), min.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MIN_TENSOR_OUT, keys, &[&self_, &min, &out]);
     }
     gradient::clamp_min_tensor_out(self_, min, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn clamp_min_tensor(self_: &Tensor, min: &Tensor) -> Result<Tensor> {
-        dispatch::named("clamp_min.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let min = &*min.dense()?;
-            let result = rules::clamp_bound(self_, min)?.make()?;
-            if dispatch::on_cpu("clamp_min.Tensor", &result, [self_, min])? {
-                pointwise::maximum(&result, self_, min)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "clamp_min.Tensor",
+            [self_, min],
+            |&[self_, min]| rules::clamp_bound(self_, min),
+            |result, &[self_, min]| pointwise::maximum(result, self_, min),
+        )
     }
 
     pub fn clamp_min_tensor_(self_: &Tensor, min: &Tensor) -> Result<()> {
-        dispatch::named("clamp_min_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let min = &*min.dense()?;
-            let spec = rules::clamp_bound(self_, min)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [min])?;
-            if dispatch::on_cpu("clamp_min_.Tensor", &place, [self_, min])? {
-                pointwise::maximum(&place, self_, min)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "clamp_min_.Tensor",
+            Overlap::Elementwise,
+            [self_, min],
+            |&[self_, min]| rules::clamp_bound(self_, min),
+            |result, &[self_, min]| pointwise::maximum(result, self_, min),
+        )
     }
 
     pub fn clamp_min_tensor_out(self_: &Tensor, min: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("clamp_min.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let min = &*min.dense()?;
-            let spec = rules::clamp_bound(self_, min)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, min])?;
-            if dispatch::on_cpu("clamp_min.Tensor_out", &place, [self_, min])? {
-                pointwise::maximum(&place, self_, min)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "clamp_min.Tensor_out",
+            Overlap::Elementwise,
+            [self_, min],
+            out,
+            |&[self_, min]| rules::clamp_bound(self_, min),
+            |result, &[self_, min]| pointwise::maximum(result, self_, min),
+        )
     }
 }
 
@@ -99,25 +90,19 @@ mod gradient {
     use super::*;
 
     pub fn clamp_min_tensor(self_: &Tensor, min: &Tensor) -> Result<Tensor> {
-        let mut result = forward::clamp_min_tensor(self_, min)?;
-        if autograd::should_record([self_, min]) {
-            let edges = Edges::new().with(self_).with(min);
-            let node = ClampMinBackward0 {
+        let result = forward::clamp_min_tensor(self_, min)?;
+        autograd::recorded(result, &[self_, min], |edges, _| {
+            Ok(ClampMinBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 min: Saved::input_if(edges.needs(0) || edges.needs(1), min)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn clamp_min_tensor_(self_: &Tensor, min: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, min]);
-        autograd::check_inplace("clamp_min_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("clamp_min_", self_, &[self_, min])? else {
             return forward::clamp_min_tensor_(self_, min);
-        }
-        let edges = Edges::new().with(self_).with(min);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
         let saved_min = Saved::input_if(edges.needs(0) || edges.needs(1), min)?;
         forward::clamp_min_tensor_(self_, min)?;
@@ -145,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -161,7 +145,7 @@ mod gradient {
                 let min = &call.unpack(&self.min)?;
                 gradients.set(1, self_.lt_tensor(min).where_scalarother(grad, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

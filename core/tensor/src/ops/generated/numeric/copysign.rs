@@ -2,8 +2,8 @@
 //! `copysign`: Gives each element the sign of another; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn copysign_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::copysign_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPYSIGN_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&COPYSIGN_TENSOR, keys, &[&self_, &other]);
     }
     gradient::copysign_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn copysign_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::copysign_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPYSIGN_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&COPYSIGN_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::copysign_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn copysign_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> 
         return forward::copysign_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPYSIGN_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&COPYSIGN_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::copysign_out(self_, other, out)
 }
@@ -64,7 +64,7 @@ pub fn copysign_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::copysign_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPYSIGN_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&COPYSIGN_SCALAR, keys, &[&self_, &other]);
     }
     gradient::copysign_scalar(self_, other)
 }
@@ -76,7 +76,7 @@ pub fn copysign_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::copysign_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPYSIGN_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&COPYSIGN_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::copysign_scalar_(self_, other)
 }
@@ -88,7 +88,7 @@ pub fn copysign_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Resul
         return forward::copysign_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&COPYSIGN_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&COPYSIGN_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::copysign_scalar_out(self_, other, out)
 }
@@ -98,78 +98,63 @@ mod forward {
     use super::*;
 
     pub fn copysign_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("copysign.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("copysign.Tensor", &result, [self_, other])? {
-                numeric::copysign(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "copysign.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::copysign(result, self_, other),
+        )
     }
 
     pub fn copysign_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("copysign_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("copysign_.Tensor", &place, [self_, other])? {
-                numeric::copysign(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "copysign_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::copysign(result, self_, other),
+        )
     }
 
     pub fn copysign_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("copysign.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("copysign.out", &place, [self_, other])? {
-                numeric::copysign(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "copysign.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::copysign(result, self_, other),
+        )
     }
 
     pub fn copysign_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("copysign.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("copysign.Scalar", &result, [self_])? {
-                numeric::copysign_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "copysign.Scalar",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::copysign_scalar(result, self_, other),
+        )
     }
 
     pub fn copysign_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("copysign_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("copysign_.Scalar", &place, [self_])? {
-                numeric::copysign_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "copysign_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::copysign_scalar(result, self_, other),
+        )
     }
 
     pub fn copysign_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("copysign.Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("copysign.Scalar_out", &place, [self_])? {
-                numeric::copysign_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "copysign.Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::copysign_scalar(result, self_, other),
+        )
     }
 }
 
@@ -178,26 +163,20 @@ mod gradient {
     use super::*;
 
     pub fn copysign_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::copysign_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = CopysignBackward0 {
+        let result = forward::copysign_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, result| {
+            Ok(CopysignBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 other: Meta::of(other),
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn copysign_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("copysign_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("copysign_", self_, &[self_, other])? else {
             return forward::copysign_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         let saved_other = Meta::of(other);
         forward::copysign_tensor_(self_, other)?;
@@ -230,8 +209,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -243,30 +221,24 @@ mod gradient {
                 let other = &self.other;
                 gradients.set(1, other.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn copysign_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::copysign_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CopysignBackward1 {
+        let result = forward::copysign_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(CopysignBackward1 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn copysign_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("copysign_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("copysign_", self_, &[self_])? else {
             return forward::copysign_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::copysign_scalar_(self_, other)?;
         let node = CopysignBackward1 { self_: saved_self, result: Saved::output_if(edges.needs(0), self_)? };
@@ -293,8 +265,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -302,7 +273,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::copysign(grad, self_, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `divide`: Divides each element by a number, as div; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::divide_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIVIDE_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&DIVIDE_SCALAR, keys, &[&self_, &other]);
     }
     gradient::divide_scalar(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::divide_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIVIDE_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&DIVIDE_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::divide_scalar_(self_, other)
 }
@@ -43,27 +43,22 @@ mod forward {
     use super::*;
 
     pub fn divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("divide.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("divide.Scalar", &result, [self_])? {
-                pointwise::div_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "divide.Scalar",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
+        )
     }
 
     pub fn divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("divide_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("divide_.Scalar", &place, [self_])? {
-                pointwise::div_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "divide_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
+        )
     }
 }
 
@@ -72,22 +67,14 @@ mod gradient {
     use super::*;
 
     pub fn divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::divide_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DivBackward1 { other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::divide_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(DivBackward1 { other }))
     }
 
     pub fn divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("divide_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("divide_", self_, &[self_])? else {
             return forward::divide_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::divide_scalar_(self_, other)?;
         let node = DivBackward1 { other };
         autograd::rebase_history(self_, edges, node)
@@ -107,15 +94,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let other = self.other;
                 gradients.set(0, grad / other.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

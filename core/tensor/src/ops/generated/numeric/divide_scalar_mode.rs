@@ -2,8 +2,8 @@
 //! `divide`: Divides by a number and rounds as asked, as div.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,8 +20,7 @@ pub fn divide_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&
         return forward::divide_scalar_mode(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIVIDE_SCALAR_MODE, keys, vec![self_.into(), other.into(), rounding_mode.into()])?
-            .extract();
+        return dispatch::boxed(&DIVIDE_SCALAR_MODE, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::divide_scalar_mode(self_, other, rounding_mode)
 }
@@ -33,8 +32,7 @@ pub fn divide_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<
         return forward::divide_scalar_mode_(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIVIDE_SCALAR_MODE_, keys, vec![self_.into(), other.into(), rounding_mode.into()])
-            .map(drop);
+        return dispatch::boxed(&DIVIDE_SCALAR_MODE_, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::divide_scalar_mode_(self_, other, rounding_mode)
 }
@@ -44,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn divide_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-        dispatch::named("divide.Scalar_mode", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::divide_mode_scalar(self_, other, rounding_mode)?.make()?;
-            if dispatch::on_cpu("divide.Scalar_mode", &result, [self_])? {
-                pointwise::div_mode_scalar(&result, self_, other, rounding_mode)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "divide.Scalar_mode",
+            [self_],
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+        )
     }
 
     pub fn divide_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-        dispatch::named("divide_.Scalar_mode", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::divide_mode_scalar(self_, other, rounding_mode)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("divide_.Scalar_mode", &place, [self_])? {
-                pointwise::div_mode_scalar(&place, self_, other, rounding_mode)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "divide_.Scalar_mode",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+        )
     }
 }
 
@@ -73,22 +66,16 @@ mod gradient {
     use super::*;
 
     pub fn divide_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let mut result = forward::divide_scalar_mode(self_, other, rounding_mode)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::divide_scalar_mode(self_, other, rounding_mode)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) })
+        })
     }
 
     pub fn divide_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("divide_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("divide_", self_, &[self_])? else {
             return forward::divide_scalar_mode_(self_, other, rounding_mode);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::divide_scalar_mode_(self_, other, rounding_mode)?;
         let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
         autograd::rebase_history(self_, edges, node)
@@ -109,8 +96,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +104,7 @@ mod gradient {
                 let rounding_mode = self.rounding_mode.as_deref();
                 gradients.set(0, formulas::div_rounded(grad, grad / other.conj(), rounding_mode))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `divide`: Divides and rounds as asked, as div: not at all, toward zero, or down.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -20,8 +20,7 @@ pub fn divide_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<
         return forward::divide_tensor_mode(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIVIDE_TENSOR_MODE, keys, vec![self_.into(), other.into(), rounding_mode.into()])?
-            .extract();
+        return dispatch::boxed(&DIVIDE_TENSOR_MODE, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::divide_tensor_mode(self_, other, rounding_mode)
 }
@@ -33,8 +32,7 @@ pub fn divide_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option
         return forward::divide_tensor_mode_(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIVIDE_TENSOR_MODE_, keys, vec![self_.into(), other.into(), rounding_mode.into()])
-            .map(drop);
+        return dispatch::boxed(&DIVIDE_TENSOR_MODE_, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::divide_tensor_mode_(self_, other, rounding_mode)
 }
@@ -46,12 +44,7 @@ pub fn divide_out_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&st
         return forward::divide_out_mode(self_, other, rounding_mode, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &DIVIDE_OUT_MODE,
-            keys,
-            vec![self_.into(), other.into(), rounding_mode.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&DIVIDE_OUT_MODE, keys, &[&self_, &other, &rounding_mode, &out]);
     }
     gradient::divide_out_mode(self_, other, rounding_mode, out)
 }
@@ -61,42 +54,33 @@ mod forward {
     use super::*;
 
     pub fn divide_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        dispatch::named("divide.Tensor_mode", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::divide_mode(self_, other, rounding_mode)?.make()?;
-            if dispatch::on_cpu("divide.Tensor_mode", &result, [self_, other])? {
-                pointwise::div_mode(&result, self_, other, rounding_mode)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "divide.Tensor_mode",
+            [self_, other],
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+        )
     }
 
     pub fn divide_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        dispatch::named("divide_.Tensor_mode", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::divide_mode(self_, other, rounding_mode)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("divide_.Tensor_mode", &place, [self_, other])? {
-                pointwise::div_mode(&place, self_, other, rounding_mode)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "divide_.Tensor_mode",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+        )
     }
 
     pub fn divide_out_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &Tensor) -> Result<()> {
-        dispatch::named("divide.out_mode", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::divide_mode(self_, other, rounding_mode)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("divide.out_mode", &place, [self_, other])? {
-                pointwise::div_mode(&place, self_, other, rounding_mode)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "divide.out_mode",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+        )
     }
 }
 
@@ -105,26 +89,20 @@ mod gradient {
     use super::*;
 
     pub fn divide_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let mut result = forward::divide_tensor_mode(self_, other, rounding_mode)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = DivBackward2 {
+        let result = forward::divide_tensor_mode(self_, other, rounding_mode)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(DivBackward2 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
                 rounding_mode: rounding_mode.map(str::to_string),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn divide_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("divide_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("divide_", self_, &[self_, other])? else {
             return forward::divide_tensor_mode_(self_, other, rounding_mode);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::divide_tensor_mode_(self_, other, rounding_mode)?;
@@ -154,8 +132,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -171,7 +148,7 @@ mod gradient {
                 let rounding_mode = self.rounding_mode.as_deref();
                 gradients.set(1, formulas::div_rounded(grad, -grad * (self_ / other / other).conj(), rounding_mode))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

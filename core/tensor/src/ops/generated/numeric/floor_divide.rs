@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -18,7 +18,7 @@ use rushlight_base::{Result, Scalar};
 pub fn floor_divide(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOOR_DIVIDE, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&FLOOR_DIVIDE, keys, &[&self_, &other]);
     }
     forward::floor_divide(self_, other)
 }
@@ -30,7 +30,7 @@ pub fn floor_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::floor_divide_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOOR_DIVIDE_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&FLOOR_DIVIDE_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::floor_divide_tensor_(self_, other)
 }
@@ -39,7 +39,7 @@ pub fn floor_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
 pub fn floor_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOOR_DIVIDE_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&FLOOR_DIVIDE_OUT, keys, &[&self_, &other, &out]);
     }
     forward::floor_divide_out(self_, other, out)
 }
@@ -54,7 +54,7 @@ pub fn floor_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<
 pub fn floor_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOOR_DIVIDE_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&FLOOR_DIVIDE_SCALAR, keys, &[&self_, &other]);
     }
     forward::floor_divide_scalar(self_, other)
 }
@@ -66,7 +66,7 @@ pub fn floor_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::floor_divide_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FLOOR_DIVIDE_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&FLOOR_DIVIDE_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::floor_divide_scalar_(self_, other)
 }
@@ -76,66 +76,52 @@ mod forward {
     use super::*;
 
     pub fn floor_divide(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("floor_divide", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("floor_divide", &result, [self_, other])? {
-                numeric::floor_divide(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "floor_divide",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::floor_divide(result, self_, other),
+        )
     }
 
     pub fn floor_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("floor_divide_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("floor_divide_.Tensor", &place, [self_, other])? {
-                numeric::floor_divide(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "floor_divide_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::floor_divide(result, self_, other),
+        )
     }
 
     pub fn floor_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("floor_divide.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("floor_divide.out", &place, [self_, other])? {
-                numeric::floor_divide(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "floor_divide.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::floor_divide(result, self_, other),
+        )
     }
 
     pub fn floor_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("floor_divide.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("floor_divide.Scalar", &result, [self_])? {
-                numeric::floor_divide_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "floor_divide.Scalar",
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::floor_divide_scalar(result, self_, other),
+        )
     }
 
     pub fn floor_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("floor_divide_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("floor_divide_.Scalar", &place, [self_])? {
-                numeric::floor_divide_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "floor_divide_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::floor_divide_scalar(result, self_, other),
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 //! `fmin`: Takes the smaller of two elements; a number wins over NaN.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn fmin(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::fmin(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMIN, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&FMIN, keys, &[&self_, &other]);
     }
     gradient::fmin(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn fmin_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::fmin_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMIN_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&FMIN_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::fmin_out(self_, other, out)
 }
@@ -43,28 +43,23 @@ mod forward {
     use super::*;
 
     pub fn fmin(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("fmin", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::minimum(self_, other)?.make()?;
-            if dispatch::on_cpu("fmin", &result, [self_, other])? {
-                numeric::fmin(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "fmin",
+            [self_, other],
+            |&[self_, other]| rules::minimum(self_, other),
+            |result, &[self_, other]| numeric::fmin(result, self_, other),
+        )
     }
 
     pub fn fmin_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("fmin.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::minimum(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("fmin.out", &place, [self_, other])? {
-                numeric::fmin(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "fmin.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::minimum(self_, other),
+            |result, &[self_, other]| numeric::fmin(result, self_, other),
+        )
     }
 }
 
@@ -73,16 +68,13 @@ mod gradient {
     use super::*;
 
     pub fn fmin(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::fmin(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = FminBackward0 {
+        let result = forward::fmin(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(FminBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn fmin_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -105,8 +97,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -121,7 +112,7 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, self_.le_tensor(other).logical_or(other.isnan()).where_scalarself(0, grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `fmod`: Takes the remainder of the division, with the sign of the first.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn fmod_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::fmod_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMOD_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&FMOD_TENSOR, keys, &[&self_, &other]);
     }
     gradient::fmod_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn fmod_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::fmod_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMOD_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&FMOD_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::fmod_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn fmod_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<(
         return forward::fmod_tensor_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMOD_TENSOR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&FMOD_TENSOR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::fmod_tensor_out(self_, other, out)
 }
@@ -63,7 +63,7 @@ pub fn fmod_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::fmod_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMOD_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&FMOD_SCALAR, keys, &[&self_, &other]);
     }
     gradient::fmod_scalar(self_, other)
 }
@@ -75,7 +75,7 @@ pub fn fmod_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::fmod_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMOD_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&FMOD_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::fmod_scalar_(self_, other)
 }
@@ -87,7 +87,7 @@ pub fn fmod_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()
         return forward::fmod_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FMOD_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&FMOD_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::fmod_scalar_out(self_, other, out)
 }
@@ -97,78 +97,63 @@ mod forward {
     use super::*;
 
     pub fn fmod_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("fmod.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("fmod.Tensor", &result, [self_, other])? {
-                numeric::fmod(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "fmod.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::fmod(result, self_, other),
+        )
     }
 
     pub fn fmod_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("fmod_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("fmod_.Tensor", &place, [self_, other])? {
-                numeric::fmod(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "fmod_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::fmod(result, self_, other),
+        )
     }
 
     pub fn fmod_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("fmod.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("fmod.Tensor_out", &place, [self_, other])? {
-                numeric::fmod(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "fmod.Tensor_out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::fmod(result, self_, other),
+        )
     }
 
     pub fn fmod_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("fmod.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("fmod.Scalar", &result, [self_])? {
-                numeric::fmod_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "fmod.Scalar",
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::fmod_scalar(result, self_, other),
+        )
     }
 
     pub fn fmod_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("fmod_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("fmod_.Scalar", &place, [self_])? {
-                numeric::fmod_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "fmod_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::fmod_scalar(result, self_, other),
+        )
     }
 
     pub fn fmod_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("fmod.Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("fmod.Scalar_out", &place, [self_])? {
-                numeric::fmod_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "fmod.Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::fmod_scalar(result, self_, other),
+        )
     }
 }
 
@@ -177,25 +162,19 @@ mod gradient {
     use super::*;
 
     pub fn fmod_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::fmod_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = FmodBackward0 {
+        let result = forward::fmod_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(FmodBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn fmod_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("fmod_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("fmod_", self_, &[self_, other])? else {
             return forward::fmod_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::fmod_tensor_(self_, other)?;
@@ -223,8 +202,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -237,27 +215,19 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -grad * self_.div_tensor_mode(other, Some("trunc")))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn fmod_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::fmod_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = FmodBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::fmod_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(FmodBackward1))
     }
 
     pub fn fmod_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("fmod_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("fmod_", self_, &[self_])? else {
             return forward::fmod_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::fmod_scalar_(self_, other)?;
         let node = FmodBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -280,14 +250,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn frexp_tensor(self_: &Tensor) -> Result<(Tensor, Tensor)> {
         return forward::frexp_tensor(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FREXP_TENSOR, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&FREXP_TENSOR, keys, &[&self_]);
     }
     gradient::frexp_tensor(self_)
 }
@@ -32,8 +32,7 @@ pub fn frexp_tensor_out(self_: &Tensor, mantissa: &Tensor, exponent: &Tensor) ->
         return forward::frexp_tensor_out(self_, mantissa, exponent);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FREXP_TENSOR_OUT, keys, vec![self_.into(), mantissa.into(), exponent.into()])
-            .map(drop);
+        return dispatch::boxed(&FREXP_TENSOR_OUT, keys, &[&self_, &mantissa, &exponent]);
     }
     gradient::frexp_tensor_out(self_, mantissa, exponent)
 }
@@ -103,15 +102,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let exponent = &call.unpack(&self.exponent)?;
                 gradients.set(0, grad / exponent.exp2())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

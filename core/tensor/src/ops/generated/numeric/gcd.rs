@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn gcd(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&GCD, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&GCD, keys, &[&self_, &other]);
     }
     forward::gcd(self_, other)
 }
@@ -29,7 +29,7 @@ pub fn gcd_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::gcd_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&GCD_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&GCD_, keys, &[&self_, &other]);
     }
     gradient::gcd_(self_, other)
 }
@@ -38,7 +38,7 @@ pub fn gcd_(self_: &Tensor, other: &Tensor) -> Result<()> {
 pub fn gcd_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&GCD_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&GCD_OUT, keys, &[&self_, &other, &out]);
     }
     forward::gcd_out(self_, other, out)
 }
@@ -48,42 +48,33 @@ mod forward {
     use super::*;
 
     pub fn gcd(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("gcd", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("gcd", &result, [self_, other])? {
-                numeric::gcd(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "gcd",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::gcd(result, self_, other),
+        )
     }
 
     pub fn gcd_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("gcd_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("gcd_", &place, [self_, other])? {
-                numeric::gcd(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "gcd_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::gcd(result, self_, other),
+        )
     }
 
     pub fn gcd_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("gcd.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("gcd.out", &place, [self_, other])? {
-                numeric::gcd(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "gcd.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::gcd(result, self_, other),
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn heaviside(self_: &Tensor, values: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | values.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&HEAVISIDE, keys, vec![self_.into(), values.into()])?.extract();
+        return dispatch::boxed(&HEAVISIDE, keys, &[&self_, &values]);
     }
     forward::heaviside(self_, values)
 }
@@ -30,7 +30,7 @@ pub fn heaviside_(self_: &Tensor, values: &Tensor) -> Result<()> {
         return forward::heaviside_(self_, values);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&HEAVISIDE_, keys, vec![self_.into(), values.into()]).map(drop);
+        return dispatch::boxed(&HEAVISIDE_, keys, &[&self_, &values]);
     }
     gradient::heaviside_(self_, values)
 }
@@ -39,7 +39,7 @@ pub fn heaviside_(self_: &Tensor, values: &Tensor) -> Result<()> {
 pub fn heaviside_out(self_: &Tensor, values: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | values.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&HEAVISIDE_OUT, keys, vec![self_.into(), values.into(), out.into()]).map(drop);
+        return dispatch::boxed(&HEAVISIDE_OUT, keys, &[&self_, &values, &out]);
     }
     forward::heaviside_out(self_, values, out)
 }
@@ -49,42 +49,33 @@ mod forward {
     use super::*;
 
     pub fn heaviside(self_: &Tensor, values: &Tensor) -> Result<Tensor> {
-        dispatch::named("heaviside", || {
-            let self_ = &*self_.dense()?;
-            let values = &*values.dense()?;
-            let result = rules::heaviside(self_, values)?.make()?;
-            if dispatch::on_cpu("heaviside", &result, [self_, values])? {
-                numeric::heaviside(&result, self_, values)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "heaviside",
+            [self_, values],
+            |&[self_, values]| rules::heaviside(self_, values),
+            |result, &[self_, values]| numeric::heaviside(result, self_, values),
+        )
     }
 
     pub fn heaviside_(self_: &Tensor, values: &Tensor) -> Result<()> {
-        dispatch::named("heaviside_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let values = &*values.dense()?;
-            let spec = rules::heaviside(self_, values)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [values])?;
-            if dispatch::on_cpu("heaviside_", &place, [self_, values])? {
-                numeric::heaviside(&place, self_, values)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "heaviside_",
+            Overlap::Elementwise,
+            [self_, values],
+            |&[self_, values]| rules::heaviside(self_, values),
+            |result, &[self_, values]| numeric::heaviside(result, self_, values),
+        )
     }
 
     pub fn heaviside_out(self_: &Tensor, values: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("heaviside.out", || {
-            let self_ = &*self_.dense()?;
-            let values = &*values.dense()?;
-            let spec = rules::heaviside(self_, values)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, values])?;
-            if dispatch::on_cpu("heaviside.out", &place, [self_, values])? {
-                numeric::heaviside(&place, self_, values)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "heaviside.out",
+            Overlap::Elementwise,
+            [self_, values],
+            out,
+            |&[self_, values]| rules::heaviside(self_, values),
+            |result, &[self_, values]| numeric::heaviside(result, self_, values),
+        )
     }
 }
 

@@ -16,12 +16,7 @@ use rushlight_base::Result;
 pub fn isclose(self_: &Tensor, other: &Tensor, rtol: f64, atol: f64, equal_nan: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ISCLOSE,
-            keys,
-            vec![self_.into(), other.into(), rtol.into(), atol.into(), equal_nan.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ISCLOSE, keys, &[&self_, &other, &rtol, &atol, &equal_nan]);
     }
     composite::isclose(self_, other, rtol, atol, equal_nan)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn isreal(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ISREAL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ISREAL, keys, &[&self_]);
     }
     composite::isreal(self_)
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn lcm(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LCM, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&LCM, keys, &[&self_, &other]);
     }
     forward::lcm(self_, other)
 }
@@ -29,7 +29,7 @@ pub fn lcm_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::lcm_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LCM_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&LCM_, keys, &[&self_, &other]);
     }
     gradient::lcm_(self_, other)
 }
@@ -38,7 +38,7 @@ pub fn lcm_(self_: &Tensor, other: &Tensor) -> Result<()> {
 pub fn lcm_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LCM_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LCM_OUT, keys, &[&self_, &other, &out]);
     }
     forward::lcm_out(self_, other, out)
 }
@@ -48,42 +48,33 @@ mod forward {
     use super::*;
 
     pub fn lcm(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("lcm", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("lcm", &result, [self_, other])? {
-                numeric::lcm(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "lcm",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::lcm(result, self_, other),
+        )
     }
 
     pub fn lcm_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("lcm_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("lcm_", &place, [self_, other])? {
-                numeric::lcm(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "lcm_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::lcm(result, self_, other),
+        )
     }
 
     pub fn lcm_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("lcm.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("lcm.out", &place, [self_, other])? {
-                numeric::lcm(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "lcm.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::lcm(result, self_, other),
+        )
     }
 }
 

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn ldexp_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LDEXP_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&LDEXP_TENSOR, keys, &[&self_, &other]);
     }
     composite::ldexp(self_, other)
 }

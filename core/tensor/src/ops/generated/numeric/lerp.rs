@@ -2,8 +2,8 @@
 //! `lerp`: Interpolates between two elements.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn lerp_scalar(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tenso
         return forward::lerp_scalar(self_, end, weight);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LERP_SCALAR, keys, vec![self_.into(), end.into(), weight.into()])?.extract();
+        return dispatch::boxed(&LERP_SCALAR, keys, &[&self_, &end, &weight]);
     }
     gradient::lerp_scalar(self_, end, weight)
 }
@@ -33,7 +33,7 @@ pub fn lerp_scalar_(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<()> 
         return forward::lerp_scalar_(self_, end, weight);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LERP_SCALAR_, keys, vec![self_.into(), end.into(), weight.into()]).map(drop);
+        return dispatch::boxed(&LERP_SCALAR_, keys, &[&self_, &end, &weight]);
     }
     gradient::lerp_scalar_(self_, end, weight)
 }
@@ -45,8 +45,7 @@ pub fn lerp_scalar_out(self_: &Tensor, end: &Tensor, weight: Scalar, out: &Tenso
         return forward::lerp_scalar_out(self_, end, weight, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LERP_SCALAR_OUT, keys, vec![self_.into(), end.into(), weight.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&LERP_SCALAR_OUT, keys, &[&self_, &end, &weight, &out]);
     }
     gradient::lerp_scalar_out(self_, end, weight, out)
 }
@@ -65,7 +64,7 @@ pub fn lerp_tensor(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tens
         return forward::lerp_tensor(self_, end, weight);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LERP_TENSOR, keys, vec![self_.into(), end.into(), weight.into()])?.extract();
+        return dispatch::boxed(&LERP_TENSOR, keys, &[&self_, &end, &weight]);
     }
     gradient::lerp_tensor(self_, end, weight)
 }
@@ -77,7 +76,7 @@ pub fn lerp_tensor_(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()>
         return forward::lerp_tensor_(self_, end, weight);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LERP_TENSOR_, keys, vec![self_.into(), end.into(), weight.into()]).map(drop);
+        return dispatch::boxed(&LERP_TENSOR_, keys, &[&self_, &end, &weight]);
     }
     gradient::lerp_tensor_(self_, end, weight)
 }
@@ -89,8 +88,7 @@ pub fn lerp_tensor_out(self_: &Tensor, end: &Tensor, weight: &Tensor, out: &Tens
         return forward::lerp_tensor_out(self_, end, weight, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LERP_TENSOR_OUT, keys, vec![self_.into(), end.into(), weight.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&LERP_TENSOR_OUT, keys, &[&self_, &end, &weight, &out]);
     }
     gradient::lerp_tensor_out(self_, end, weight, out)
 }
@@ -100,84 +98,63 @@ mod forward {
     use super::*;
 
     pub fn lerp_scalar(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor> {
-        dispatch::named("lerp.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let end = &*end.dense()?;
-            let result = rules::arithmetic(self_, end)?.make()?;
-            if dispatch::on_cpu("lerp.Scalar", &result, [self_, end])? {
-                numeric::lerp_scalar(&result, self_, end, weight)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "lerp.Scalar",
+            [self_, end],
+            |&[self_, end]| rules::arithmetic(self_, end),
+            |result, &[self_, end]| numeric::lerp_scalar(result, self_, end, weight),
+        )
     }
 
     pub fn lerp_scalar_(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<()> {
-        dispatch::named("lerp_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let end = &*end.dense()?;
-            let spec = rules::arithmetic(self_, end)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [end])?;
-            if dispatch::on_cpu("lerp_.Scalar", &place, [self_, end])? {
-                numeric::lerp_scalar(&place, self_, end, weight)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "lerp_.Scalar",
+            Overlap::Elementwise,
+            [self_, end],
+            |&[self_, end]| rules::arithmetic(self_, end),
+            |result, &[self_, end]| numeric::lerp_scalar(result, self_, end, weight),
+        )
     }
 
     pub fn lerp_scalar_out(self_: &Tensor, end: &Tensor, weight: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("lerp.Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let end = &*end.dense()?;
-            let spec = rules::arithmetic(self_, end)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, end])?;
-            if dispatch::on_cpu("lerp.Scalar_out", &place, [self_, end])? {
-                numeric::lerp_scalar(&place, self_, end, weight)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "lerp.Scalar_out",
+            Overlap::Elementwise,
+            [self_, end],
+            out,
+            |&[self_, end]| rules::arithmetic(self_, end),
+            |result, &[self_, end]| numeric::lerp_scalar(result, self_, end, weight),
+        )
     }
 
     pub fn lerp_tensor(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tensor> {
-        dispatch::named("lerp.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let end = &*end.dense()?;
-            let weight = &*weight.dense()?;
-            let result = rules::ternary(self_, end, weight)?.make()?;
-            if dispatch::on_cpu("lerp.Tensor", &result, [self_, end, weight])? {
-                numeric::lerp(&result, self_, end, weight)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "lerp.Tensor",
+            [self_, end, weight],
+            |&[self_, end, weight]| rules::ternary(self_, end, weight),
+            |result, &[self_, end, weight]| numeric::lerp(result, self_, end, weight),
+        )
     }
 
     pub fn lerp_tensor_(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
-        dispatch::named("lerp_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let end = &*end.dense()?;
-            let weight = &*weight.dense()?;
-            let spec = rules::ternary(self_, end, weight)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [end, weight])?;
-            if dispatch::on_cpu("lerp_.Tensor", &place, [self_, end, weight])? {
-                numeric::lerp(&place, self_, end, weight)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "lerp_.Tensor",
+            Overlap::Elementwise,
+            [self_, end, weight],
+            |&[self_, end, weight]| rules::ternary(self_, end, weight),
+            |result, &[self_, end, weight]| numeric::lerp(result, self_, end, weight),
+        )
     }
 
     pub fn lerp_tensor_out(self_: &Tensor, end: &Tensor, weight: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("lerp.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let end = &*end.dense()?;
-            let weight = &*weight.dense()?;
-            let spec = rules::ternary(self_, end, weight)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, end, weight])?;
-            if dispatch::on_cpu("lerp.Tensor_out", &place, [self_, end, weight])? {
-                numeric::lerp(&place, self_, end, weight)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "lerp.Tensor_out",
+            Overlap::Elementwise,
+            [self_, end, weight],
+            out,
+            |&[self_, end, weight]| rules::ternary(self_, end, weight),
+            |result, &[self_, end, weight]| numeric::lerp(result, self_, end, weight),
+        )
     }
 }
 
@@ -186,22 +163,14 @@ mod gradient {
     use super::*;
 
     pub fn lerp_scalar(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<Tensor> {
-        let mut result = forward::lerp_scalar(self_, end, weight)?;
-        if autograd::should_record([self_, end]) {
-            let edges = Edges::new().with(self_).with(end);
-            let node = LerpBackward0 { weight };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::lerp_scalar(self_, end, weight)?;
+        autograd::recorded(result, &[self_, end], |_, _| Ok(LerpBackward0 { weight }))
     }
 
     pub fn lerp_scalar_(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, end]);
-        autograd::check_inplace("lerp_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("lerp_", self_, &[self_, end])? else {
             return forward::lerp_scalar_(self_, end, weight);
-        }
-        let edges = Edges::new().with(self_).with(end);
+        };
         forward::lerp_scalar_(self_, end, weight)?;
         let node = LerpBackward0 { weight };
         autograd::rebase_history(self_, edges, node)
@@ -226,8 +195,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -240,31 +208,25 @@ mod gradient {
                 let weight = self.weight;
                 gradients.set(1, grad * weight.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn lerp_tensor(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<Tensor> {
-        let mut result = forward::lerp_tensor(self_, end, weight)?;
-        if autograd::should_record([self_, end, weight]) {
-            let edges = Edges::new().with(self_).with(end).with(weight);
-            let node = LerpBackward1 {
+        let result = forward::lerp_tensor(self_, end, weight)?;
+        autograd::recorded(result, &[self_, end, weight], |edges, _| {
+            Ok(LerpBackward1 {
                 self_: Saved::input_if(edges.needs(2), self_)?,
                 end: Saved::input_if(edges.needs(2), end)?,
                 weight: Saved::input_if(edges.needs(0) || edges.needs(1), weight)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn lerp_tensor_(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, end, weight]);
-        autograd::check_inplace("lerp_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("lerp_", self_, &[self_, end, weight])? else {
             return forward::lerp_tensor_(self_, end, weight);
-        }
-        let edges = Edges::new().with(self_).with(end).with(weight);
+        };
         let saved_self = Saved::before_write_if(edges.needs(2), self_)?;
         let saved_end = Saved::input_if(edges.needs(2), end)?;
         let saved_weight = Saved::input_if(edges.needs(0) || edges.needs(1), weight)?;
@@ -294,8 +256,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -315,7 +276,7 @@ mod gradient {
                 let end = &call.unpack(&self.end)?;
                 gradients.set(2, grad * (end - self_).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

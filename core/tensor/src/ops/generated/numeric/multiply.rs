@@ -2,8 +2,8 @@
 //! `multiply`: Multiplies element by element, as mul.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn multiply_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::multiply_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MULTIPLY_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&MULTIPLY_TENSOR, keys, &[&self_, &other]);
     }
     gradient::multiply_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn multiply_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::multiply_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MULTIPLY_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&MULTIPLY_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::multiply_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn multiply_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> 
         return forward::multiply_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MULTIPLY_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MULTIPLY_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::multiply_out(self_, other, out)
 }
@@ -64,7 +64,7 @@ pub fn multiply_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::multiply_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MULTIPLY_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&MULTIPLY_SCALAR, keys, &[&self_, &other]);
     }
     gradient::multiply_scalar(self_, other)
 }
@@ -76,7 +76,7 @@ pub fn multiply_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::multiply_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MULTIPLY_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&MULTIPLY_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::multiply_scalar_(self_, other)
 }
@@ -86,66 +86,52 @@ mod forward {
     use super::*;
 
     pub fn multiply_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("multiply.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("multiply.Tensor", &result, [self_, other])? {
-                pointwise::mul(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "multiply.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
+        )
     }
 
     pub fn multiply_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("multiply_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("multiply_.Tensor", &place, [self_, other])? {
-                pointwise::mul(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "multiply_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
+        )
     }
 
     pub fn multiply_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("multiply.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("multiply.out", &place, [self_, other])? {
-                pointwise::mul(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "multiply.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
+        )
     }
 
     pub fn multiply_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("multiply.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("multiply.Scalar", &result, [self_])? {
-                pointwise::mul_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "multiply.Scalar",
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
+        )
     }
 
     pub fn multiply_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("multiply_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("multiply_.Scalar", &place, [self_])? {
-                pointwise::mul_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "multiply_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
+        )
     }
 }
 
@@ -154,25 +140,19 @@ mod gradient {
     use super::*;
 
     pub fn multiply_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::multiply_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = MulBackward0 {
+        let result = forward::multiply_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(MulBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn multiply_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("multiply_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("multiply_", self_, &[self_, other])? else {
             return forward::multiply_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0), other)?;
         forward::multiply_tensor_(self_, other)?;
@@ -200,8 +180,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -214,27 +193,19 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, grad * self_.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn multiply_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::multiply_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MulBackward1 { other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::multiply_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(MulBackward1 { other }))
     }
 
     pub fn multiply_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("multiply_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("multiply_", self_, &[self_])? else {
             return forward::multiply_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::multiply_scalar_(self_, other)?;
         let node = MulBackward1 { other };
         autograd::rebase_history(self_, edges, node)
@@ -254,15 +225,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let other = self.other;
                 gradients.set(0, grad * other.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,8 +3,8 @@
 //! told otherwise.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -22,8 +22,7 @@ pub fn nan_to_num(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf:
         return forward::nan_to_num(self_, nan, posinf, neginf);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NAN_TO_NUM, keys, vec![self_.into(), nan.into(), posinf.into(), neginf.into()])?
-            .extract();
+        return dispatch::boxed(&NAN_TO_NUM, keys, &[&self_, &nan, &posinf, &neginf]);
     }
     gradient::nan_to_num(self_, nan, posinf, neginf)
 }
@@ -35,8 +34,7 @@ pub fn nan_to_num_(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf
         return forward::nan_to_num_(self_, nan, posinf, neginf);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NAN_TO_NUM_, keys, vec![self_.into(), nan.into(), posinf.into(), neginf.into()])
-            .map(drop);
+        return dispatch::boxed(&NAN_TO_NUM_, keys, &[&self_, &nan, &posinf, &neginf]);
     }
     gradient::nan_to_num_(self_, nan, posinf, neginf)
 }
@@ -54,12 +52,7 @@ pub fn nan_to_num_out(
         return forward::nan_to_num_out(self_, nan, posinf, neginf, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NAN_TO_NUM_OUT,
-            keys,
-            vec![self_.into(), nan.into(), posinf.into(), neginf.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NAN_TO_NUM_OUT, keys, &[&self_, &nan, &posinf, &neginf, &out]);
     }
     gradient::nan_to_num_out(self_, nan, posinf, neginf, out)
 }
@@ -69,27 +62,22 @@ mod forward {
     use super::*;
 
     pub fn nan_to_num(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
-        dispatch::named("nan_to_num", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("nan_to_num", &result, [self_])? {
-                numeric::nan_to_num(&result, self_, nan, posinf, neginf)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "nan_to_num",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
+        )
     }
 
     pub fn nan_to_num_(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
-        dispatch::named("nan_to_num_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("nan_to_num_", &place, [self_])? {
-                numeric::nan_to_num(&place, self_, nan, posinf, neginf)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "nan_to_num_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
+        )
     }
 
     pub fn nan_to_num_out(
@@ -99,15 +87,14 @@ mod forward {
         neginf: Option<f64>,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("nan_to_num.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("nan_to_num.out", &place, [self_])? {
-                numeric::nan_to_num(&place, self_, nan, posinf, neginf)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "nan_to_num.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
+        )
     }
 }
 
@@ -116,22 +103,16 @@ mod gradient {
     use super::*;
 
     pub fn nan_to_num(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<Tensor> {
-        let mut result = forward::nan_to_num(self_, nan, posinf, neginf)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = NanToNumBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::nan_to_num(self_, nan, posinf, neginf)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(NanToNumBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn nan_to_num_(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("nan_to_num_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("nan_to_num_", self_, &[self_])? else {
             return forward::nan_to_num_(self_, nan, posinf, neginf);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::nan_to_num_(self_, nan, posinf, neginf)?;
         let node = NanToNumBackward0 { self_: saved_self };
@@ -163,15 +144,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, self_.isfinite().where_scalarother(grad, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn nextafter(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NEXTAFTER, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&NEXTAFTER, keys, &[&self_, &other]);
     }
     forward::nextafter(self_, other)
 }
@@ -30,7 +30,7 @@ pub fn nextafter_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::nextafter_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NEXTAFTER_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&NEXTAFTER_, keys, &[&self_, &other]);
     }
     gradient::nextafter_(self_, other)
 }
@@ -39,7 +39,7 @@ pub fn nextafter_(self_: &Tensor, other: &Tensor) -> Result<()> {
 pub fn nextafter_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NEXTAFTER_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&NEXTAFTER_OUT, keys, &[&self_, &other, &out]);
     }
     forward::nextafter_out(self_, other, out)
 }
@@ -49,42 +49,33 @@ mod forward {
     use super::*;
 
     pub fn nextafter(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("nextafter", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("nextafter", &result, [self_, other])? {
-                numeric::nextafter(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "nextafter",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::nextafter(result, self_, other),
+        )
     }
 
     pub fn nextafter_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("nextafter_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("nextafter_", &place, [self_, other])? {
-                numeric::nextafter(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "nextafter_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::nextafter(result, self_, other),
+        )
     }
 
     pub fn nextafter_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("nextafter.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("nextafter.out", &place, [self_, other])? {
-                numeric::nextafter(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "nextafter.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::nextafter(result, self_, other),
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 //! `remainder`: Takes the remainder of the division, with the sign of the second.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn remainder_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::remainder_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&REMAINDER_TENSOR, keys, &[&self_, &other]);
     }
     gradient::remainder_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn remainder_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::remainder_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&REMAINDER_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::remainder_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn remainder_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Res
         return forward::remainder_tensor_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_TENSOR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&REMAINDER_TENSOR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::remainder_tensor_out(self_, other, out)
 }
@@ -63,7 +63,7 @@ pub fn remainder_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::remainder_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&REMAINDER_SCALAR, keys, &[&self_, &other]);
     }
     gradient::remainder_scalar(self_, other)
 }
@@ -75,7 +75,7 @@ pub fn remainder_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::remainder_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&REMAINDER_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::remainder_scalar_(self_, other)
 }
@@ -87,7 +87,7 @@ pub fn remainder_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Resu
         return forward::remainder_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&REMAINDER_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::remainder_scalar_out(self_, other, out)
 }
@@ -105,7 +105,7 @@ pub fn remainder_scalar_tensor(self_: Scalar, other: &Tensor) -> Result<Tensor> 
         return forward::remainder_scalar_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REMAINDER_SCALAR_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&REMAINDER_SCALAR_TENSOR, keys, &[&self_, &other]);
     }
     gradient::remainder_scalar_tensor(self_, other)
 }
@@ -115,89 +115,72 @@ mod forward {
     use super::*;
 
     pub fn remainder_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("remainder.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("remainder.Tensor", &result, [self_, other])? {
-                numeric::remainder(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "remainder.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::remainder(result, self_, other),
+        )
     }
 
     pub fn remainder_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("remainder_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("remainder_.Tensor", &place, [self_, other])? {
-                numeric::remainder(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "remainder_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::remainder(result, self_, other),
+        )
     }
 
     pub fn remainder_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("remainder.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("remainder.Tensor_out", &place, [self_, other])? {
-                numeric::remainder(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "remainder.Tensor_out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::remainder(result, self_, other),
+        )
     }
 
     pub fn remainder_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("remainder.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("remainder.Scalar", &result, [self_])? {
-                numeric::remainder_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "remainder.Scalar",
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::remainder_scalar(result, self_, other),
+        )
     }
 
     pub fn remainder_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("remainder_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("remainder_.Scalar", &place, [self_])? {
-                numeric::remainder_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "remainder_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::remainder_scalar(result, self_, other),
+        )
     }
 
     pub fn remainder_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("remainder.Scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("remainder.Scalar_out", &place, [self_])? {
-                numeric::remainder_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "remainder.Scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::remainder_scalar(result, self_, other),
+        )
     }
 
     pub fn remainder_scalar_tensor(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("remainder.Scalar_Tensor", || {
-            let other = &*other.dense()?;
-            let result = rules::arithmetic_scalar(other, self_)?.make()?;
-            if dispatch::on_cpu("remainder.Scalar_Tensor", &result, [other])? {
-                numeric::scalar_remainder(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "remainder.Scalar_Tensor",
+            [other],
+            |&[other]| rules::arithmetic_scalar(other, self_),
+            |result, &[other]| numeric::scalar_remainder(result, self_, other),
+        )
     }
 }
 
@@ -206,25 +189,19 @@ mod gradient {
     use super::*;
 
     pub fn remainder_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::remainder_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = RemainderBackward0 {
+        let result = forward::remainder_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(RemainderBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn remainder_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("remainder_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("remainder_", self_, &[self_, other])? else {
             return forward::remainder_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::remainder_tensor_(self_, other)?;
@@ -252,8 +229,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -266,27 +242,19 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -grad * self_.div_tensor_mode(other, Some("floor")))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn remainder_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::remainder_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = RemainderBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::remainder_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(RemainderBackward1))
     }
 
     pub fn remainder_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("remainder_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("remainder_", self_, &[self_])? else {
             return forward::remainder_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::remainder_scalar_(self_, other)?;
         let node = RemainderBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -309,25 +277,21 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn remainder_scalar_tensor(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::remainder_scalar_tensor(self_, other)?;
-        if autograd::should_record([other]) {
-            let edges = Edges::new().with(other);
-            let node = RemainderBackward2 { self_, other: Saved::input_if(edges.needs(0), other)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::remainder_scalar_tensor(self_, other)?;
+        autograd::recorded(result, &[other], |edges, _| {
+            Ok(RemainderBackward2 { self_, other: Saved::input_if(edges.needs(0), other)? })
+        })
     }
 
     /// The derivative of `remainder.Scalar_Tensor`.
@@ -345,8 +309,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -354,7 +317,7 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(0, formulas::remainder_of_number(grad, self_, other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

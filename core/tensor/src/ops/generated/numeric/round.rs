@@ -2,8 +2,8 @@
 //! `round`: Rounds each element to the nearest whole number, to the even one of two; integers stay.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn round(self_: &Tensor) -> Result<Tensor> {
         return forward::round(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ROUND, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ROUND, keys, &[&self_]);
     }
     gradient::round(self_)
 }
@@ -32,7 +32,7 @@ pub fn round_(self_: &Tensor) -> Result<()> {
         return forward::round_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ROUND_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&ROUND_, keys, &[&self_]);
     }
     gradient::round_(self_)
 }
@@ -44,7 +44,7 @@ pub fn round_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::round_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ROUND_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ROUND_OUT, keys, &[&self_, &out]);
     }
     gradient::round_out(self_, out)
 }
@@ -62,7 +62,7 @@ pub fn round_decimals(self_: &Tensor, decimals: i64) -> Result<Tensor> {
         return forward::round_decimals(self_, decimals);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ROUND_DECIMALS, keys, vec![self_.into(), decimals.into()])?.extract();
+        return dispatch::boxed(&ROUND_DECIMALS, keys, &[&self_, &decimals]);
     }
     gradient::round_decimals(self_, decimals)
 }
@@ -74,7 +74,7 @@ pub fn round_decimals_(self_: &Tensor, decimals: i64) -> Result<()> {
         return forward::round_decimals_(self_, decimals);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ROUND_DECIMALS_, keys, vec![self_.into(), decimals.into()]).map(drop);
+        return dispatch::boxed(&ROUND_DECIMALS_, keys, &[&self_, &decimals]);
     }
     gradient::round_decimals_(self_, decimals)
 }
@@ -86,7 +86,7 @@ pub fn round_decimals_out(self_: &Tensor, decimals: i64, out: &Tensor) -> Result
         return forward::round_decimals_out(self_, decimals, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ROUND_DECIMALS_OUT, keys, vec![self_.into(), decimals.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ROUND_DECIMALS_OUT, keys, &[&self_, &decimals, &out]);
     }
     gradient::round_decimals_out(self_, decimals, out)
 }
@@ -96,75 +96,63 @@ mod forward {
     use super::*;
 
     pub fn round(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("round", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("round", &result, [self_])? {
-                numeric::round(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "round",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round(result, self_),
+        )
     }
 
     pub fn round_(self_: &Tensor) -> Result<()> {
-        dispatch::named("round_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("round_", &place, [self_])? {
-                numeric::round(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "round_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round(result, self_),
+        )
     }
 
     pub fn round_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("round.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("round.out", &place, [self_])? {
-                numeric::round(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "round.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round(result, self_),
+        )
     }
 
     pub fn round_decimals(self_: &Tensor, decimals: i64) -> Result<Tensor> {
-        dispatch::named("round.decimals", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("round.decimals", &result, [self_])? {
-                numeric::round_decimals(&result, self_, decimals)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "round.decimals",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round_decimals(result, self_, decimals),
+        )
     }
 
     pub fn round_decimals_(self_: &Tensor, decimals: i64) -> Result<()> {
-        dispatch::named("round_.decimals", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("round_.decimals", &place, [self_])? {
-                numeric::round_decimals(&place, self_, decimals)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "round_.decimals",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round_decimals(result, self_, decimals),
+        )
     }
 
     pub fn round_decimals_out(self_: &Tensor, decimals: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("round.decimals_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("round.decimals_out", &place, [self_])? {
-                numeric::round_decimals(&place, self_, decimals)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "round.decimals_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round_decimals(result, self_, decimals),
+        )
     }
 }
 
@@ -173,22 +161,14 @@ mod gradient {
     use super::*;
 
     pub fn round(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::round(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = RoundBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::round(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(RoundBackward0))
     }
 
     pub fn round_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("round_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("round_", self_, &[self_])? else {
             return forward::round_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::round_(self_)?;
         let node = RoundBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -211,34 +191,25 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn round_decimals(self_: &Tensor, decimals: i64) -> Result<Tensor> {
-        let mut result = forward::round_decimals(self_, decimals)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = RoundBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::round_decimals(self_, decimals)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(RoundBackward1))
     }
 
     pub fn round_decimals_(self_: &Tensor, decimals: i64) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("round_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("round_", self_, &[self_])? else {
             return forward::round_decimals_(self_, decimals);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::round_decimals_(self_, decimals)?;
         let node = RoundBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -261,14 +232,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

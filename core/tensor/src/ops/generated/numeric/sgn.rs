@@ -2,8 +2,8 @@
 //! `sgn`: Takes the direction of each element: the sign, or the complex number of size 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn sgn(self_: &Tensor) -> Result<Tensor> {
         return forward::sgn(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SGN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SGN, keys, &[&self_]);
     }
     gradient::sgn(self_)
 }
@@ -32,7 +32,7 @@ pub fn sgn_(self_: &Tensor) -> Result<()> {
         return forward::sgn_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SGN_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SGN_, keys, &[&self_]);
     }
     gradient::sgn_(self_)
 }
@@ -44,7 +44,7 @@ pub fn sgn_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::sgn_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SGN_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SGN_OUT, keys, &[&self_, &out]);
     }
     gradient::sgn_out(self_, out)
 }
@@ -54,39 +54,28 @@ mod forward {
     use super::*;
 
     pub fn sgn(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("sgn", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("sgn", &result, [self_])? {
-                numeric::sgn(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result("sgn", [self_], |&[self_]| rules::like(self_), |result, &[self_]| numeric::sgn(result, self_))
     }
 
     pub fn sgn_(self_: &Tensor) -> Result<()> {
-        dispatch::named("sgn_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sgn_", &place, [self_])? {
-                numeric::sgn(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "sgn_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
+        )
     }
 
     pub fn sgn_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("sgn.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("sgn.out", &place, [self_])? {
-                numeric::sgn(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "sgn.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
+        )
     }
 }
 
@@ -95,25 +84,19 @@ mod gradient {
     use super::*;
 
     pub fn sgn(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::sgn(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SgnBackward0 {
+        let result = forward::sgn(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SgnBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn sgn_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("sgn_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("sgn_", self_, &[self_])? else {
             return forward::sgn_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::sgn_(self_)?;
         let node = SgnBackward0 { self_: saved_self, result: Saved::output_if(edges.needs(0), self_)? };
@@ -140,8 +123,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -149,7 +131,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::sgn(grad, self_, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

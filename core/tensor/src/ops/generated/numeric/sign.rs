@@ -2,8 +2,8 @@
 //! `sign`: Takes the sign of each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn sign(self_: &Tensor) -> Result<Tensor> {
         return forward::sign(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SIGN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SIGN, keys, &[&self_]);
     }
     gradient::sign(self_)
 }
@@ -32,7 +32,7 @@ pub fn sign_(self_: &Tensor) -> Result<()> {
         return forward::sign_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SIGN_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SIGN_, keys, &[&self_]);
     }
     gradient::sign_(self_)
 }
@@ -44,7 +44,7 @@ pub fn sign_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::sign_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SIGN_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SIGN_OUT, keys, &[&self_, &out]);
     }
     gradient::sign_out(self_, out)
 }
@@ -54,39 +54,28 @@ mod forward {
     use super::*;
 
     pub fn sign(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("sign", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::sign(self_)?.make()?;
-            if dispatch::on_cpu("sign", &result, [self_])? {
-                numeric::sgn(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result("sign", [self_], |&[self_]| rules::sign(self_), |result, &[self_]| numeric::sgn(result, self_))
     }
 
     pub fn sign_(self_: &Tensor) -> Result<()> {
-        dispatch::named("sign_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::sign(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sign_", &place, [self_])? {
-                numeric::sgn(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "sign_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::sign(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
+        )
     }
 
     pub fn sign_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("sign.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::sign(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("sign.out", &place, [self_])? {
-                numeric::sgn(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "sign.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::sign(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
+        )
     }
 }
 
@@ -95,22 +84,14 @@ mod gradient {
     use super::*;
 
     pub fn sign(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::sign(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SignBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sign(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SignBackward0))
     }
 
     pub fn sign_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("sign_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("sign_", self_, &[self_])? else {
             return forward::sign_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::sign_(self_)?;
         let node = SignBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +114,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `subtract`: Subtracts element by element, as sub.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn subtract_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<
         return forward::subtract_tensor(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUBTRACT_TENSOR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&SUBTRACT_TENSOR, keys, &[&self_, &other, &alpha]);
     }
     gradient::subtract_tensor(self_, other, alpha)
 }
@@ -32,7 +32,7 @@ pub fn subtract_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result
         return forward::subtract_tensor_(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUBTRACT_TENSOR_, keys, vec![self_.into(), other.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&SUBTRACT_TENSOR_, keys, &[&self_, &other, &alpha]);
     }
     gradient::subtract_tensor_(self_, other, alpha)
 }
@@ -44,8 +44,7 @@ pub fn subtract_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor)
         return forward::subtract_out(self_, other, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUBTRACT_OUT, keys, vec![self_.into(), other.into(), alpha.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SUBTRACT_OUT, keys, &[&self_, &other, &alpha, &out]);
     }
     gradient::subtract_out(self_, other, alpha, out)
 }
@@ -63,7 +62,7 @@ pub fn subtract_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<T
         return forward::subtract_scalar(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUBTRACT_SCALAR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&SUBTRACT_SCALAR, keys, &[&self_, &other, &alpha]);
     }
     gradient::subtract_scalar(self_, other, alpha)
 }
@@ -75,7 +74,7 @@ pub fn subtract_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<
         return forward::subtract_scalar_(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUBTRACT_SCALAR_, keys, vec![self_.into(), other.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&SUBTRACT_SCALAR_, keys, &[&self_, &other, &alpha]);
     }
     gradient::subtract_scalar_(self_, other, alpha)
 }
@@ -85,66 +84,52 @@ mod forward {
     use super::*;
 
     pub fn subtract_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("subtract.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::sub(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("subtract.Tensor", &result, [self_, other])? {
-                pointwise::sub(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "subtract.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
+        )
     }
 
     pub fn subtract_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        dispatch::named("subtract_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::sub(self_, other, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("subtract_.Tensor", &place, [self_, other])? {
-                pointwise::sub(&place, self_, other, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "subtract_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
+        )
     }
 
     pub fn subtract_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("subtract.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::sub(self_, other, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("subtract.out", &place, [self_, other])? {
-                pointwise::sub(&place, self_, other, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "subtract.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
+        )
     }
 
     pub fn subtract_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("subtract.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::sub_scalar(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("subtract.Scalar", &result, [self_])? {
-                pointwise::sub_scalar(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "subtract.Scalar",
+            [self_],
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
+        )
     }
 
     pub fn subtract_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("subtract_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::sub_scalar(self_, other, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("subtract_.Scalar", &place, [self_])? {
-                pointwise::sub_scalar(&place, self_, other, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "subtract_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
+        )
     }
 }
 
@@ -153,22 +138,14 @@ mod gradient {
     use super::*;
 
     pub fn subtract_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::subtract_tensor(self_, other, alpha)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = SubBackward0 { alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::subtract_tensor(self_, other, alpha)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(SubBackward0 { alpha }))
     }
 
     pub fn subtract_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("subtract_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("subtract_", self_, &[self_, other])? else {
             return forward::subtract_tensor_(self_, other, alpha);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         forward::subtract_tensor_(self_, other, alpha)?;
         let node = SubBackward0 { alpha };
         autograd::rebase_history(self_, edges, node)
@@ -193,8 +170,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -206,27 +182,19 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(1, -grad * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn subtract_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::subtract_scalar(self_, other, alpha)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SubBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::subtract_scalar(self_, other, alpha)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SubBackward1))
     }
 
     pub fn subtract_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("subtract_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("subtract_", self_, &[self_])? else {
             return forward::subtract_scalar_(self_, other, alpha);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::subtract_scalar_(self_, other, alpha)?;
         let node = SubBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -244,14 +212,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `true_divide`: Divides element by element, as div; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn true_divide_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::true_divide_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUE_DIVIDE_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&TRUE_DIVIDE_TENSOR, keys, &[&self_, &other]);
     }
     gradient::true_divide_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn true_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::true_divide_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUE_DIVIDE_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&TRUE_DIVIDE_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::true_divide_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn true_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<(
         return forward::true_divide_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUE_DIVIDE_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&TRUE_DIVIDE_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::true_divide_out(self_, other, out)
 }
@@ -64,7 +64,7 @@ pub fn true_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::true_divide_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUE_DIVIDE_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&TRUE_DIVIDE_SCALAR, keys, &[&self_, &other]);
     }
     gradient::true_divide_scalar(self_, other)
 }
@@ -76,7 +76,7 @@ pub fn true_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::true_divide_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUE_DIVIDE_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&TRUE_DIVIDE_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::true_divide_scalar_(self_, other)
 }
@@ -86,66 +86,52 @@ mod forward {
     use super::*;
 
     pub fn true_divide_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("true_divide.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("true_divide.Tensor", &result, [self_, other])? {
-                pointwise::div(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "true_divide.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
+        )
     }
 
     pub fn true_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("true_divide_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("true_divide_.Tensor", &place, [self_, other])? {
-                pointwise::div(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "true_divide_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
+        )
     }
 
     pub fn true_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("true_divide.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("true_divide.out", &place, [self_, other])? {
-                pointwise::div(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "true_divide.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
+        )
     }
 
     pub fn true_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("true_divide.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("true_divide.Scalar", &result, [self_])? {
-                pointwise::div_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "true_divide.Scalar",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
+        )
     }
 
     pub fn true_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("true_divide_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("true_divide_.Scalar", &place, [self_])? {
-                pointwise::div_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "true_divide_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
+        )
     }
 }
 
@@ -154,25 +140,19 @@ mod gradient {
     use super::*;
 
     pub fn true_divide_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::true_divide_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = DivBackward0 {
+        let result = forward::true_divide_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(DivBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn true_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("true_divide_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("true_divide_", self_, &[self_, other])? else {
             return forward::true_divide_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::true_divide_tensor_(self_, other)?;
@@ -200,8 +180,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -215,27 +194,19 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -grad * (self_ / other / other).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn true_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::true_divide_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DivBackward1 { other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::true_divide_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(DivBackward1 { other }))
     }
 
     pub fn true_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("true_divide_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("true_divide_", self_, &[self_])? else {
             return forward::true_divide_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::true_divide_scalar_(self_, other)?;
         let node = DivBackward1 { other };
         autograd::rebase_history(self_, edges, node)
@@ -255,15 +226,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let other = self.other;
                 gradients.set(0, grad / other.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `trunc`: Rounds each element towards zero; integers stay.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn trunc(self_: &Tensor) -> Result<Tensor> {
         return forward::trunc(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUNC, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&TRUNC, keys, &[&self_]);
     }
     gradient::trunc(self_)
 }
@@ -32,7 +32,7 @@ pub fn trunc_(self_: &Tensor) -> Result<()> {
         return forward::trunc_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUNC_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&TRUNC_, keys, &[&self_]);
     }
     gradient::trunc_(self_)
 }
@@ -44,7 +44,7 @@ pub fn trunc_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::trunc_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRUNC_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&TRUNC_OUT, keys, &[&self_, &out]);
     }
     gradient::trunc_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn trunc(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("trunc", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("trunc", &result, [self_])? {
-                numeric::trunc(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "trunc",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::trunc(result, self_),
+        )
     }
 
     pub fn trunc_(self_: &Tensor) -> Result<()> {
-        dispatch::named("trunc_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("trunc_", &place, [self_])? {
-                numeric::trunc(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "trunc_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::trunc(result, self_),
+        )
     }
 
     pub fn trunc_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("trunc.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("trunc.out", &place, [self_])? {
-                numeric::trunc(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "trunc.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::trunc(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn trunc(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::trunc(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TruncBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::trunc(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(TruncBackward0))
     }
 
     pub fn trunc_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("trunc_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("trunc_", self_, &[self_])? else {
             return forward::trunc_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::trunc_(self_)?;
         let node = TruncBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

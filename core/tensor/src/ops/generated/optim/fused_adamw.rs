@@ -69,25 +69,24 @@ pub fn _fused_adamw_(
         return dispatch::boxed(
             &_FUSED_ADAMW_,
             keys,
-            vec![
-                self_.into(),
-                grads.into(),
-                exp_avgs.into(),
-                exp_avg_sqs.into(),
-                max_exp_avg_sqs.into(),
-                state_steps.into(),
-                lr.into(),
-                beta1.into(),
-                beta2.into(),
-                weight_decay.into(),
-                eps.into(),
-                amsgrad.into(),
-                maximize.into(),
-                grad_scale.into(),
-                found_inf.into(),
+            &[
+                &self_,
+                &grads,
+                &exp_avgs,
+                &exp_avg_sqs,
+                &max_exp_avg_sqs,
+                &state_steps,
+                &lr,
+                &beta1,
+                &beta2,
+                &weight_decay,
+                &eps,
+                &amsgrad,
+                &maximize,
+                &grad_scale,
+                &found_inf,
             ],
-        )
-        .map(drop);
+        );
     }
     gradient::_fused_adamw_(
         self_,

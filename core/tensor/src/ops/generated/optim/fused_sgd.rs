@@ -59,22 +59,21 @@ pub fn _fused_sgd_(
         return dispatch::boxed(
             &_FUSED_SGD_,
             keys,
-            vec![
-                self_.into(),
-                grads.into(),
-                momentum_buffer_list.into(),
-                weight_decay.into(),
-                momentum.into(),
-                lr.into(),
-                dampening.into(),
-                nesterov.into(),
-                maximize.into(),
-                is_first_step.into(),
-                grad_scale.into(),
-                found_inf.into(),
+            &[
+                &self_,
+                &grads,
+                &momentum_buffer_list,
+                &weight_decay,
+                &momentum,
+                &lr,
+                &dampening,
+                &nesterov,
+                &maximize,
+                &is_first_step,
+                &grad_scale,
+                &found_inf,
             ],
-        )
-        .map(drop);
+        );
     }
     gradient::_fused_sgd_(
         self_,

@@ -2,8 +2,8 @@
 //! `add`: Adds element by element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn add_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tenso
         return forward::add_tensor(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADD_TENSOR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&ADD_TENSOR, keys, &[&self_, &other, &alpha]);
     }
     gradient::add_tensor(self_, other, alpha)
 }
@@ -33,7 +33,7 @@ pub fn add_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> 
         return forward::add_tensor_(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADD_TENSOR_, keys, vec![self_.into(), other.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&ADD_TENSOR_, keys, &[&self_, &other, &alpha]);
     }
     gradient::add_tensor_(self_, other, alpha)
 }
@@ -45,7 +45,7 @@ pub fn add_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> R
         return forward::add_out(self_, other, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADD_OUT, keys, vec![self_.into(), other.into(), alpha.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ADD_OUT, keys, &[&self_, &other, &alpha, &out]);
     }
     gradient::add_out(self_, other, alpha, out)
 }
@@ -63,7 +63,7 @@ pub fn add_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor
         return forward::add_scalar(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADD_SCALAR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&ADD_SCALAR, keys, &[&self_, &other, &alpha]);
     }
     gradient::add_scalar(self_, other, alpha)
 }
@@ -75,7 +75,7 @@ pub fn add_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
         return forward::add_scalar_(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADD_SCALAR_, keys, vec![self_.into(), other.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&ADD_SCALAR_, keys, &[&self_, &other, &alpha]);
     }
     gradient::add_scalar_(self_, other, alpha)
 }
@@ -85,66 +85,52 @@ mod forward {
     use super::*;
 
     pub fn add_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("add.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::add(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("add.Tensor", &result, [self_, other])? {
-                pointwise::add(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "add.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::add(self_, other, alpha),
+            |result, &[self_, other]| pointwise::add(result, self_, other, alpha),
+        )
     }
 
     pub fn add_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        dispatch::named("add_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::add(self_, other, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("add_.Tensor", &place, [self_, other])? {
-                pointwise::add(&place, self_, other, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "add_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::add(self_, other, alpha),
+            |result, &[self_, other]| pointwise::add(result, self_, other, alpha),
+        )
     }
 
     pub fn add_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("add.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::add(self_, other, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("add.out", &place, [self_, other])? {
-                pointwise::add(&place, self_, other, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "add.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::add(self_, other, alpha),
+            |result, &[self_, other]| pointwise::add(result, self_, other, alpha),
+        )
     }
 
     pub fn add_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("add.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::add_scalar(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("add.Scalar", &result, [self_])? {
-                pointwise::add_scalar(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "add.Scalar",
+            [self_],
+            |&[self_]| rules::add_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::add_scalar(result, self_, other, alpha),
+        )
     }
 
     pub fn add_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("add_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::add_scalar(self_, other, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("add_.Scalar", &place, [self_])? {
-                pointwise::add_scalar(&place, self_, other, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "add_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::add_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::add_scalar(result, self_, other, alpha),
+        )
     }
 }
 
@@ -153,22 +139,14 @@ mod gradient {
     use super::*;
 
     pub fn add_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::add_tensor(self_, other, alpha)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = AddBackward0 { alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::add_tensor(self_, other, alpha)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(AddBackward0 { alpha }))
     }
 
     pub fn add_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("add_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("add_", self_, &[self_, other])? else {
             return forward::add_tensor_(self_, other, alpha);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         forward::add_tensor_(self_, other, alpha)?;
         let node = AddBackward0 { alpha };
         autograd::rebase_history(self_, edges, node)
@@ -193,8 +171,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -206,27 +183,19 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(1, grad * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn add_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::add_scalar(self_, other, alpha)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AddBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::add_scalar(self_, other, alpha)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(AddBackward1))
     }
 
     pub fn add_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("add_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("add_", self_, &[self_])? else {
             return forward::add_scalar_(self_, other, alpha);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::add_scalar_(self_, other, alpha)?;
         let node = AddBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -244,14 +213,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn clamp(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result
         return forward::clamp(self_, min, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP, keys, vec![self_.into(), min.into(), max.into()])?.extract();
+        return dispatch::boxed(&CLAMP, keys, &[&self_, &min, &max]);
     }
     gradient::clamp(self_, min, max)
 }
@@ -33,7 +33,7 @@ pub fn clamp_(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Resul
         return forward::clamp_(self_, min, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_, keys, vec![self_.into(), min.into(), max.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_, keys, &[&self_, &min, &max]);
     }
     gradient::clamp_(self_, min, max)
 }
@@ -45,7 +45,7 @@ pub fn clamp_out(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>, out: 
         return forward::clamp_out(self_, min, max, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_OUT, keys, vec![self_.into(), min.into(), max.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_OUT, keys, &[&self_, &min, &max, &out]);
     }
     gradient::clamp_out(self_, min, max, out)
 }
@@ -66,7 +66,7 @@ pub fn clamp_tensor(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) 
         return forward::clamp_tensor(self_, min, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_TENSOR, keys, vec![self_.into(), min.into(), max.into()])?.extract();
+        return dispatch::boxed(&CLAMP_TENSOR, keys, &[&self_, &min, &max]);
     }
     gradient::clamp_tensor(self_, min, max)
 }
@@ -80,7 +80,7 @@ pub fn clamp_tensor_(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>)
         return forward::clamp_tensor_(self_, min, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_TENSOR_, keys, vec![self_.into(), min.into(), max.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_TENSOR_, keys, &[&self_, &min, &max]);
     }
     gradient::clamp_tensor_(self_, min, max)
 }
@@ -94,8 +94,7 @@ pub fn clamp_tensor_out(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tenso
         return forward::clamp_tensor_out(self_, min, max, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_TENSOR_OUT, keys, vec![self_.into(), min.into(), max.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&CLAMP_TENSOR_OUT, keys, &[&self_, &min, &max, &out]);
     }
     gradient::clamp_tensor_out(self_, min, max, out)
 }
@@ -105,39 +104,33 @@ mod forward {
     use super::*;
 
     pub fn clamp(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-        dispatch::named("clamp", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::clamp(self_, min, max)?.make()?;
-            if dispatch::on_cpu("clamp", &result, [self_])? {
-                pointwise::clamp(&result, self_, min, max)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "clamp",
+            [self_],
+            |&[self_]| rules::clamp(self_, min, max),
+            |result, &[self_]| pointwise::clamp(result, self_, min, max),
+        )
     }
 
     pub fn clamp_(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-        dispatch::named("clamp_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::clamp(self_, min, max)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("clamp_", &place, [self_])? {
-                pointwise::clamp(&place, self_, min, max)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "clamp_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::clamp(self_, min, max),
+            |result, &[self_]| pointwise::clamp(result, self_, min, max),
+        )
     }
 
     pub fn clamp_out(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>, out: &Tensor) -> Result<()> {
-        dispatch::named("clamp.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::clamp(self_, min, max)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("clamp.out", &place, [self_])? {
-                pointwise::clamp(&place, self_, min, max)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "clamp.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::clamp(self_, min, max),
+            |result, &[self_]| pointwise::clamp(result, self_, min, max),
+        )
     }
 
     pub fn clamp_tensor(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
@@ -188,22 +181,16 @@ mod gradient {
     use super::*;
 
     pub fn clamp(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-        let mut result = forward::clamp(self_, min, max)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ClampBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, min, max };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::clamp(self_, min, max)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ClampBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, min, max })
+        })
     }
 
     pub fn clamp_(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("clamp_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("clamp_", self_, &[self_])? else {
             return forward::clamp_(self_, min, max);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::clamp_(self_, min, max)?;
         let node = ClampBackward1 { self_: saved_self, min, max };
@@ -231,8 +218,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -241,7 +227,7 @@ mod gradient {
                 let max = self.max;
                 gradients.set(0, formulas::clamp(grad, self_, min, max))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
@@ -295,8 +281,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -327,7 +312,7 @@ mod gradient {
                 let max = max.as_ref();
                 gradients.set(2, formulas::clamp_tensor_max(grad, self_, min, max))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `clamp_max`: Lowers each element to at most `max`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn clamp_max(self_: &Tensor, max: Scalar) -> Result<Tensor> {
         return forward::clamp_max(self_, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MAX, keys, vec![self_.into(), max.into()])?.extract();
+        return dispatch::boxed(&CLAMP_MAX, keys, &[&self_, &max]);
     }
     gradient::clamp_max(self_, max)
 }
@@ -32,7 +32,7 @@ pub fn clamp_max_(self_: &Tensor, max: Scalar) -> Result<()> {
         return forward::clamp_max_(self_, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MAX_, keys, vec![self_.into(), max.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MAX_, keys, &[&self_, &max]);
     }
     gradient::clamp_max_(self_, max)
 }
@@ -44,7 +44,7 @@ pub fn clamp_max_out(self_: &Tensor, max: Scalar, out: &Tensor) -> Result<()> {
         return forward::clamp_max_out(self_, max, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MAX_OUT, keys, vec![self_.into(), max.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MAX_OUT, keys, &[&self_, &max, &out]);
     }
     gradient::clamp_max_out(self_, max, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn clamp_max(self_: &Tensor, max: Scalar) -> Result<Tensor> {
-        dispatch::named("clamp_max", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::clamp_scalar(self_, max)?.make()?;
-            if dispatch::on_cpu("clamp_max", &result, [self_])? {
-                pointwise::clamp_max(&result, self_, max)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "clamp_max",
+            [self_],
+            |&[self_]| rules::clamp_scalar(self_, max),
+            |result, &[self_]| pointwise::clamp_max(result, self_, max),
+        )
     }
 
     pub fn clamp_max_(self_: &Tensor, max: Scalar) -> Result<()> {
-        dispatch::named("clamp_max_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::clamp_scalar(self_, max)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("clamp_max_", &place, [self_])? {
-                pointwise::clamp_max(&place, self_, max)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "clamp_max_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::clamp_scalar(self_, max),
+            |result, &[self_]| pointwise::clamp_max(result, self_, max),
+        )
     }
 
     pub fn clamp_max_out(self_: &Tensor, max: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("clamp_max.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::clamp_scalar(self_, max)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("clamp_max.out", &place, [self_])? {
-                pointwise::clamp_max(&place, self_, max)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "clamp_max.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::clamp_scalar(self_, max),
+            |result, &[self_]| pointwise::clamp_max(result, self_, max),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn clamp_max(self_: &Tensor, max: Scalar) -> Result<Tensor> {
-        let mut result = forward::clamp_max(self_, max)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ClampMaxBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, max };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::clamp_max(self_, max)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ClampMaxBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, max })
+        })
     }
 
     pub fn clamp_max_(self_: &Tensor, max: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("clamp_max_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("clamp_max_", self_, &[self_])? else {
             return forward::clamp_max_(self_, max);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::clamp_max_(self_, max)?;
         let node = ClampMaxBackward1 { self_: saved_self, max };
@@ -137,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -146,7 +133,7 @@ mod gradient {
                 let max = self.max;
                 gradients.set(0, self_.le_scalar(max).where_scalarother(grad, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

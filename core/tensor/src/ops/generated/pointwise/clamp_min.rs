@@ -2,8 +2,8 @@
 //! `clamp_min`: Raises each element to at least `min`.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn clamp_min(self_: &Tensor, min: Scalar) -> Result<Tensor> {
         return forward::clamp_min(self_, min);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MIN, keys, vec![self_.into(), min.into()])?.extract();
+        return dispatch::boxed(&CLAMP_MIN, keys, &[&self_, &min]);
     }
     gradient::clamp_min(self_, min)
 }
@@ -32,7 +32,7 @@ pub fn clamp_min_(self_: &Tensor, min: Scalar) -> Result<()> {
         return forward::clamp_min_(self_, min);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MIN_, keys, vec![self_.into(), min.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MIN_, keys, &[&self_, &min]);
     }
     gradient::clamp_min_(self_, min)
 }
@@ -44,7 +44,7 @@ pub fn clamp_min_out(self_: &Tensor, min: Scalar, out: &Tensor) -> Result<()> {
         return forward::clamp_min_out(self_, min, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CLAMP_MIN_OUT, keys, vec![self_.into(), min.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CLAMP_MIN_OUT, keys, &[&self_, &min, &out]);
     }
     gradient::clamp_min_out(self_, min, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn clamp_min(self_: &Tensor, min: Scalar) -> Result<Tensor> {
-        dispatch::named("clamp_min", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::clamp_scalar(self_, min)?.make()?;
-            if dispatch::on_cpu("clamp_min", &result, [self_])? {
-                pointwise::clamp_min(&result, self_, min)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "clamp_min",
+            [self_],
+            |&[self_]| rules::clamp_scalar(self_, min),
+            |result, &[self_]| pointwise::clamp_min(result, self_, min),
+        )
     }
 
     pub fn clamp_min_(self_: &Tensor, min: Scalar) -> Result<()> {
-        dispatch::named("clamp_min_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::clamp_scalar(self_, min)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("clamp_min_", &place, [self_])? {
-                pointwise::clamp_min(&place, self_, min)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "clamp_min_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::clamp_scalar(self_, min),
+            |result, &[self_]| pointwise::clamp_min(result, self_, min),
+        )
     }
 
     pub fn clamp_min_out(self_: &Tensor, min: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("clamp_min.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::clamp_scalar(self_, min)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("clamp_min.out", &place, [self_])? {
-                pointwise::clamp_min(&place, self_, min)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "clamp_min.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::clamp_scalar(self_, min),
+            |result, &[self_]| pointwise::clamp_min(result, self_, min),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn clamp_min(self_: &Tensor, min: Scalar) -> Result<Tensor> {
-        let mut result = forward::clamp_min(self_, min)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ClampMinBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, min };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::clamp_min(self_, min)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ClampMinBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, min })
+        })
     }
 
     pub fn clamp_min_(self_: &Tensor, min: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("clamp_min_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("clamp_min_", self_, &[self_])? else {
             return forward::clamp_min_(self_, min);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::clamp_min_(self_, min)?;
         let node = ClampMinBackward1 { self_: saved_self, min };
@@ -137,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -146,7 +133,7 @@ mod gradient {
                 let min = self.min;
                 gradients.set(0, self_.ge_scalar(min).where_scalarother(grad, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn conj(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CONJ, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&CONJ, keys, &[&self_]);
     }
     composite::conj(self_)
 }

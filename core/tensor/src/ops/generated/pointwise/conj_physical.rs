@@ -2,8 +2,8 @@
 //! `conj_physical`: Writes the complex conjugate of each element; real tensors are copied.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn conj_physical(self_: &Tensor) -> Result<Tensor> {
         return forward::conj_physical(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CONJ_PHYSICAL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&CONJ_PHYSICAL, keys, &[&self_]);
     }
     gradient::conj_physical(self_)
 }
@@ -32,7 +32,7 @@ pub fn conj_physical_(self_: &Tensor) -> Result<()> {
         return forward::conj_physical_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CONJ_PHYSICAL_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&CONJ_PHYSICAL_, keys, &[&self_]);
     }
     gradient::conj_physical_(self_)
 }
@@ -44,7 +44,7 @@ pub fn conj_physical_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::conj_physical_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CONJ_PHYSICAL_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CONJ_PHYSICAL_OUT, keys, &[&self_, &out]);
     }
     gradient::conj_physical_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn conj_physical(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("conj_physical", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::like(self_)?.make()?;
-            if dispatch::on_cpu("conj_physical", &result, [self_])? {
-                pointwise::conj_physical(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "conj_physical",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| pointwise::conj_physical(result, self_),
+        )
     }
 
     pub fn conj_physical_(self_: &Tensor) -> Result<()> {
-        dispatch::named("conj_physical_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("conj_physical_", &place, [self_])? {
-                pointwise::conj_physical(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "conj_physical_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| pointwise::conj_physical(result, self_),
+        )
     }
 
     pub fn conj_physical_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("conj_physical.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::like(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("conj_physical.out", &place, [self_])? {
-                pointwise::conj_physical(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "conj_physical.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| pointwise::conj_physical(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn conj_physical(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::conj_physical(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ConjPhysicalBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::conj_physical(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ConjPhysicalBackward0))
     }
 
     pub fn conj_physical_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("conj_physical_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("conj_physical_", self_, &[self_])? else {
             return forward::conj_physical_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::conj_physical_(self_)?;
         let node = ConjPhysicalBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.conj_physical())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

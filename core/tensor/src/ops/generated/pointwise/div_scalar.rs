@@ -2,8 +2,8 @@
 //! `div`: Divides each element by a number; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn div_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::div_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&DIV_SCALAR, keys, &[&self_, &other]);
     }
     gradient::div_scalar(self_, other)
 }
@@ -32,7 +32,7 @@ pub fn div_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::div_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&DIV_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::div_scalar_(self_, other)
 }
@@ -42,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn div_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("div.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("div.Scalar", &result, [self_])? {
-                pointwise::div_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "div.Scalar",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
+        )
     }
 
     pub fn div_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("div_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("div_.Scalar", &place, [self_])? {
-                pointwise::div_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "div_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
+        )
     }
 }
 
@@ -71,22 +66,14 @@ mod gradient {
     use super::*;
 
     pub fn div_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::div_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DivBackward1 { other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::div_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(DivBackward1 { other }))
     }
 
     pub fn div_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("div_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_])? else {
             return forward::div_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::div_scalar_(self_, other)?;
         let node = DivBackward1 { other };
         autograd::rebase_history(self_, edges, node)
@@ -106,15 +93,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let other = self.other;
                 gradients.set(0, grad / other.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

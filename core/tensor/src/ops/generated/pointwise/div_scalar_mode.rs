@@ -2,8 +2,8 @@
 //! `div`: Divides by a number and rounds as asked.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,8 +21,7 @@ pub fn div_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str
         return forward::div_scalar_mode(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_SCALAR_MODE, keys, vec![self_.into(), other.into(), rounding_mode.into()])?
-            .extract();
+        return dispatch::boxed(&DIV_SCALAR_MODE, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::div_scalar_mode(self_, other, rounding_mode)
 }
@@ -34,8 +33,7 @@ pub fn div_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&st
         return forward::div_scalar_mode_(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_SCALAR_MODE_, keys, vec![self_.into(), other.into(), rounding_mode.into()])
-            .map(drop);
+        return dispatch::boxed(&DIV_SCALAR_MODE_, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::div_scalar_mode_(self_, other, rounding_mode)
 }
@@ -45,27 +43,22 @@ mod forward {
     use super::*;
 
     pub fn div_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-        dispatch::named("div.Scalar_mode", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::divide_mode_scalar(self_, other, rounding_mode)?.make()?;
-            if dispatch::on_cpu("div.Scalar_mode", &result, [self_])? {
-                pointwise::div_mode_scalar(&result, self_, other, rounding_mode)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "div.Scalar_mode",
+            [self_],
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+        )
     }
 
     pub fn div_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-        dispatch::named("div_.Scalar_mode", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::divide_mode_scalar(self_, other, rounding_mode)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("div_.Scalar_mode", &place, [self_])? {
-                pointwise::div_mode_scalar(&place, self_, other, rounding_mode)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "div_.Scalar_mode",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+        )
     }
 }
 
@@ -74,22 +67,16 @@ mod gradient {
     use super::*;
 
     pub fn div_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let mut result = forward::div_scalar_mode(self_, other, rounding_mode)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::div_scalar_mode(self_, other, rounding_mode)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) })
+        })
     }
 
     pub fn div_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("div_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_])? else {
             return forward::div_scalar_mode_(self_, other, rounding_mode);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::div_scalar_mode_(self_, other, rounding_mode)?;
         let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
         autograd::rebase_history(self_, edges, node)
@@ -110,8 +97,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -119,7 +105,7 @@ mod gradient {
                 let rounding_mode = self.rounding_mode.as_deref();
                 gradients.set(0, formulas::div_rounded(grad, grad / other.conj(), rounding_mode))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

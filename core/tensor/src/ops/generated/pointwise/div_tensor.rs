@@ -2,8 +2,8 @@
 //! `div`: Divides element by element; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn div_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::div_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&DIV_TENSOR, keys, &[&self_, &other]);
     }
     gradient::div_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn div_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::div_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&DIV_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::div_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn div_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::div_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&DIV_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::div_out(self_, other, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn div_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("div.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("div.Tensor", &result, [self_, other])? {
-                pointwise::div(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "div.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
+        )
     }
 
     pub fn div_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("div_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("div_.Tensor", &place, [self_, other])? {
-                pointwise::div(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "div_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
+        )
     }
 
     pub fn div_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("div.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("div.out", &place, [self_, other])? {
-                pointwise::div(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "div.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
+        )
     }
 }
 
@@ -99,25 +90,19 @@ mod gradient {
     use super::*;
 
     pub fn div_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::div_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = DivBackward0 {
+        let result = forward::div_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(DivBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn div_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("div_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_, other])? else {
             return forward::div_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::div_tensor_(self_, other)?;
@@ -145,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -160,7 +144,7 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -grad * (self_ / other / other).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

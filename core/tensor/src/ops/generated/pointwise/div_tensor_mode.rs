@@ -2,8 +2,8 @@
 //! `div`: Divides and rounds as asked: not at all, toward zero, or down.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -22,8 +22,7 @@ pub fn div_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&st
         return forward::div_tensor_mode(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_TENSOR_MODE, keys, vec![self_.into(), other.into(), rounding_mode.into()])?
-            .extract();
+        return dispatch::boxed(&DIV_TENSOR_MODE, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::div_tensor_mode(self_, other, rounding_mode)
 }
@@ -35,8 +34,7 @@ pub fn div_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&s
         return forward::div_tensor_mode_(self_, other, rounding_mode);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIV_TENSOR_MODE_, keys, vec![self_.into(), other.into(), rounding_mode.into()])
-            .map(drop);
+        return dispatch::boxed(&DIV_TENSOR_MODE_, keys, &[&self_, &other, &rounding_mode]);
     }
     gradient::div_tensor_mode_(self_, other, rounding_mode)
 }
@@ -48,12 +46,7 @@ pub fn div_out_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>,
         return forward::div_out_mode(self_, other, rounding_mode, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &DIV_OUT_MODE,
-            keys,
-            vec![self_.into(), other.into(), rounding_mode.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&DIV_OUT_MODE, keys, &[&self_, &other, &rounding_mode, &out]);
     }
     gradient::div_out_mode(self_, other, rounding_mode, out)
 }
@@ -63,42 +56,33 @@ mod forward {
     use super::*;
 
     pub fn div_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        dispatch::named("div.Tensor_mode", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::divide_mode(self_, other, rounding_mode)?.make()?;
-            if dispatch::on_cpu("div.Tensor_mode", &result, [self_, other])? {
-                pointwise::div_mode(&result, self_, other, rounding_mode)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "div.Tensor_mode",
+            [self_, other],
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+        )
     }
 
     pub fn div_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        dispatch::named("div_.Tensor_mode", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::divide_mode(self_, other, rounding_mode)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("div_.Tensor_mode", &place, [self_, other])? {
-                pointwise::div_mode(&place, self_, other, rounding_mode)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "div_.Tensor_mode",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+        )
     }
 
     pub fn div_out_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &Tensor) -> Result<()> {
-        dispatch::named("div.out_mode", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::divide_mode(self_, other, rounding_mode)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("div.out_mode", &place, [self_, other])? {
-                pointwise::div_mode(&place, self_, other, rounding_mode)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "div.out_mode",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+        )
     }
 }
 
@@ -107,26 +91,20 @@ mod gradient {
     use super::*;
 
     pub fn div_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let mut result = forward::div_tensor_mode(self_, other, rounding_mode)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = DivBackward2 {
+        let result = forward::div_tensor_mode(self_, other, rounding_mode)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(DivBackward2 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
                 rounding_mode: rounding_mode.map(str::to_string),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn div_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("div_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_, other])? else {
             return forward::div_tensor_mode_(self_, other, rounding_mode);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::div_tensor_mode_(self_, other, rounding_mode)?;
@@ -156,8 +134,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -173,7 +150,7 @@ mod gradient {
                 let rounding_mode = self.rounding_mode.as_deref();
                 gradients.set(1, formulas::div_rounded(grad, -grad * (self_ / other / other).conj(), rounding_mode))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

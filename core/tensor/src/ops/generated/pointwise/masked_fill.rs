@@ -2,8 +2,8 @@
 //! `masked_fill`: Sets the elements under a mask to one value.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn masked_fill_scalar(self_: &Tensor, mask: &Tensor, value: Scalar) -> Resul
         return forward::masked_fill_scalar(self_, mask, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_FILL_SCALAR, keys, vec![self_.into(), mask.into(), value.into()])?.extract();
+        return dispatch::boxed(&MASKED_FILL_SCALAR, keys, &[&self_, &mask, &value]);
     }
     gradient::masked_fill_scalar(self_, mask, value)
 }
@@ -33,7 +33,7 @@ pub fn masked_fill_scalar_(self_: &Tensor, mask: &Tensor, value: Scalar) -> Resu
         return forward::masked_fill_scalar_(self_, mask, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_FILL_SCALAR_, keys, vec![self_.into(), mask.into(), value.into()]).map(drop);
+        return dispatch::boxed(&MASKED_FILL_SCALAR_, keys, &[&self_, &mask, &value]);
     }
     gradient::masked_fill_scalar_(self_, mask, value)
 }
@@ -52,7 +52,7 @@ pub fn masked_fill_tensor(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Resu
         return forward::masked_fill_tensor(self_, mask, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_FILL_TENSOR, keys, vec![self_.into(), mask.into(), value.into()])?.extract();
+        return dispatch::boxed(&MASKED_FILL_TENSOR, keys, &[&self_, &mask, &value]);
     }
     gradient::masked_fill_tensor(self_, mask, value)
 }
@@ -64,7 +64,7 @@ pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Res
         return forward::masked_fill_tensor_(self_, mask, value);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MASKED_FILL_TENSOR_, keys, vec![self_.into(), mask.into(), value.into()]).map(drop);
+        return dispatch::boxed(&MASKED_FILL_TENSOR_, keys, &[&self_, &mask, &value]);
     }
     gradient::masked_fill_tensor_(self_, mask, value)
 }
@@ -74,57 +74,41 @@ mod forward {
     use super::*;
 
     pub fn masked_fill_scalar(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-        dispatch::named("masked_fill.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let result = rules::masked_fill(self_, mask, value)?.make()?;
-            if dispatch::on_cpu("masked_fill.Scalar", &result, [self_, mask])? {
-                pointwise::masked_fill(&result, self_, mask, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "masked_fill.Scalar",
+            [self_, mask],
+            |&[self_, mask]| rules::masked_fill(self_, mask, value),
+            |result, &[self_, mask]| pointwise::masked_fill(result, self_, mask, value),
+        )
     }
 
     pub fn masked_fill_scalar_(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
-        dispatch::named("masked_fill_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let spec = rules::masked_fill(self_, mask, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [mask])?;
-            if dispatch::on_cpu("masked_fill_.Scalar", &place, [self_, mask])? {
-                pointwise::masked_fill(&place, self_, mask, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "masked_fill_.Scalar",
+            Overlap::Elementwise,
+            [self_, mask],
+            |&[self_, mask]| rules::masked_fill(self_, mask, value),
+            |result, &[self_, mask]| pointwise::masked_fill(result, self_, mask, value),
+        )
     }
 
     pub fn masked_fill_tensor(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
-        dispatch::named("masked_fill.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let value = &*value.dense()?;
-            let result = rules::masked_fill_tensor(self_, mask, value)?.make()?;
-            if dispatch::on_cpu("masked_fill.Tensor", &result, [self_, mask, value])? {
-                pointwise::masked_fill_tensor(&result, self_, mask, value)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "masked_fill.Tensor",
+            [self_, mask, value],
+            |&[self_, mask, value]| rules::masked_fill_tensor(self_, mask, value),
+            |result, &[self_, mask, value]| pointwise::masked_fill_tensor(result, self_, mask, value),
+        )
     }
 
     pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
-        dispatch::named("masked_fill_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let mask = &*mask.dense()?;
-            let value = &*value.dense()?;
-            let spec = rules::masked_fill_tensor(self_, mask, value)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [mask, value])?;
-            if dispatch::on_cpu("masked_fill_.Tensor", &place, [self_, mask, value])? {
-                pointwise::masked_fill_tensor(&place, self_, mask, value)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "masked_fill_.Tensor",
+            Overlap::Elementwise,
+            [self_, mask, value],
+            |&[self_, mask, value]| rules::masked_fill_tensor(self_, mask, value),
+            |result, &[self_, mask, value]| pointwise::masked_fill_tensor(result, self_, mask, value),
+        )
     }
 }
 
@@ -133,22 +117,16 @@ mod gradient {
     use super::*;
 
     pub fn masked_fill_scalar(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-        let mut result = forward::masked_fill_scalar(self_, mask, value)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MaskedFillBackward0 { mask: Saved::input_if(edges.needs(0), mask)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::masked_fill_scalar(self_, mask, value)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(MaskedFillBackward0 { mask: Saved::input_if(edges.needs(0), mask)? })
+        })
     }
 
     pub fn masked_fill_scalar_(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("masked_fill_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("masked_fill_", self_, &[self_])? else {
             return forward::masked_fill_scalar_(self_, mask, value);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_mask = Saved::input_if(edges.needs(0), mask)?;
         forward::masked_fill_scalar_(self_, mask, value)?;
         let node = MaskedFillBackward0 { mask: saved_mask };
@@ -169,35 +147,28 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let mask = &call.unpack(&self.mask)?;
                 gradients.set(0, grad.masked_fill_scalar(mask, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn masked_fill_tensor(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
-        let mut result = forward::masked_fill_tensor(self_, mask, value)?;
-        if autograd::should_record([self_, value]) {
-            let edges = Edges::new().with(self_).with(value);
-            let node = MaskedFillBackward1 { mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::masked_fill_tensor(self_, mask, value)?;
+        autograd::recorded(result, &[self_, value], |edges, _| {
+            Ok(MaskedFillBackward1 { mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask)? })
+        })
     }
 
     pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, value]);
-        autograd::check_inplace("masked_fill_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("masked_fill_", self_, &[self_, value])? else {
             return forward::masked_fill_tensor_(self_, mask, value);
-        }
-        let edges = Edges::new().with(self_).with(value);
+        };
         let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask)?;
         forward::masked_fill_tensor_(self_, mask, value)?;
         let node = MaskedFillBackward1 { mask: saved_mask };
@@ -218,8 +189,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -232,7 +202,7 @@ mod gradient {
                 let mask = &call.unpack(&self.mask)?;
                 gradients.set(1, mask.where_scalarother(grad, 0).sum(None))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

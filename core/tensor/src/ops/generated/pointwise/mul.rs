@@ -2,8 +2,8 @@
 //! `mul`: Multiplies element by element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::mul_tensor(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MUL_TENSOR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&MUL_TENSOR, keys, &[&self_, &other]);
     }
     gradient::mul_tensor(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn mul_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::mul_tensor_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MUL_TENSOR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&MUL_TENSOR_, keys, &[&self_, &other]);
     }
     gradient::mul_tensor_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn mul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::mul_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MUL_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MUL_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::mul_out(self_, other, out)
 }
@@ -63,7 +63,7 @@ pub fn mul_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         return forward::mul_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MUL_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&MUL_SCALAR, keys, &[&self_, &other]);
     }
     gradient::mul_scalar(self_, other)
 }
@@ -75,7 +75,7 @@ pub fn mul_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         return forward::mul_scalar_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MUL_SCALAR_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&MUL_SCALAR_, keys, &[&self_, &other]);
     }
     gradient::mul_scalar_(self_, other)
 }
@@ -85,66 +85,52 @@ mod forward {
     use super::*;
 
     pub fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("mul.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::arithmetic(self_, other)?.make()?;
-            if dispatch::on_cpu("mul.Tensor", &result, [self_, other])? {
-                pointwise::mul(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mul.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
+        )
     }
 
     pub fn mul_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("mul_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("mul_.Tensor", &place, [self_, other])? {
-                pointwise::mul(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "mul_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
+        )
     }
 
     pub fn mul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("mul.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::arithmetic(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("mul.out", &place, [self_, other])? {
-                pointwise::mul(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mul.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
+        )
     }
 
     pub fn mul_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("mul.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::arithmetic_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("mul.Scalar", &result, [self_])? {
-                pointwise::mul_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mul.Scalar",
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
+        )
     }
 
     pub fn mul_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        dispatch::named("mul_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::arithmetic_scalar(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("mul_.Scalar", &place, [self_])? {
-                pointwise::mul_scalar(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "mul_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
+        )
     }
 }
 
@@ -153,25 +139,19 @@ mod gradient {
     use super::*;
 
     pub fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::mul_tensor(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = MulBackward0 {
+        let result = forward::mul_tensor(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(MulBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn mul_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("mul_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("mul_", self_, &[self_, other])? else {
             return forward::mul_tensor_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0), other)?;
         forward::mul_tensor_(self_, other)?;
@@ -199,8 +179,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -213,27 +192,19 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(1, grad * self_.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn mul_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::mul_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MulBackward1 { other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::mul_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(MulBackward1 { other }))
     }
 
     pub fn mul_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("mul_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("mul_", self_, &[self_])? else {
             return forward::mul_scalar_(self_, other);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::mul_scalar_(self_, other)?;
         let node = MulBackward1 { other };
         autograd::rebase_history(self_, edges, node)
@@ -253,15 +224,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let other = self.other;
                 gradients.set(0, grad * other.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

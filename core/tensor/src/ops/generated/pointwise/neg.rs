@@ -2,8 +2,8 @@
 //! `neg`: Negates each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn neg(self_: &Tensor) -> Result<Tensor> {
         return forward::neg(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NEG, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&NEG, keys, &[&self_]);
     }
     gradient::neg(self_)
 }
@@ -32,7 +32,7 @@ pub fn neg_(self_: &Tensor) -> Result<()> {
         return forward::neg_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NEG_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&NEG_, keys, &[&self_]);
     }
     gradient::neg_(self_)
 }
@@ -44,7 +44,7 @@ pub fn neg_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::neg_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NEG_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&NEG_OUT, keys, &[&self_, &out]);
     }
     gradient::neg_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn neg(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("neg", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::negate(self_)?.make()?;
-            if dispatch::on_cpu("neg", &result, [self_])? {
-                pointwise::neg(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "neg",
+            [self_],
+            |&[self_]| rules::negate(self_),
+            |result, &[self_]| pointwise::neg(result, self_),
+        )
     }
 
     pub fn neg_(self_: &Tensor) -> Result<()> {
-        dispatch::named("neg_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::negate(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("neg_", &place, [self_])? {
-                pointwise::neg(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "neg_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::negate(self_),
+            |result, &[self_]| pointwise::neg(result, self_),
+        )
     }
 
     pub fn neg_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("neg.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::negate(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("neg.out", &place, [self_])? {
-                pointwise::neg(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "neg.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::negate(self_),
+            |result, &[self_]| pointwise::neg(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn neg(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::neg(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = NegBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::neg(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(NegBackward0))
     }
 
     pub fn neg_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("neg_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("neg_", self_, &[self_])? else {
             return forward::neg_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::neg_(self_)?;
         let node = NegBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -133,14 +119,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, -grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

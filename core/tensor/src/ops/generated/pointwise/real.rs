@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn real(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&REAL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&REAL, keys, &[&self_]);
     }
     composite::real(self_)
 }

@@ -2,8 +2,8 @@
 //! `real_part`: Copies the real part of each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -18,7 +18,7 @@ pub fn _real_part(self_: &Tensor) -> Result<Tensor> {
         return forward::_real_part(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_REAL_PART, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&_REAL_PART, keys, &[&self_]);
     }
     gradient::_real_part(self_)
 }
@@ -28,14 +28,12 @@ mod forward {
     use super::*;
 
     pub fn _real_part(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("_real_part", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::real_part(self_)?.make()?;
-            if dispatch::on_cpu("_real_part", &result, [self_])? {
-                pointwise::real_part(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_real_part",
+            [self_],
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| pointwise::real_part(result, self_),
+        )
     }
 }
 
@@ -44,13 +42,8 @@ mod gradient {
     use super::*;
 
     pub fn _real_part(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::_real_part(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = RealPartBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::_real_part(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(RealPartBackward0))
     }
 
     /// The derivative of `_real_part`.
@@ -65,14 +58,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `reciprocal`: Takes the reciprocal of each element; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn reciprocal(self_: &Tensor) -> Result<Tensor> {
         return forward::reciprocal(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RECIPROCAL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&RECIPROCAL, keys, &[&self_]);
     }
     gradient::reciprocal(self_)
 }
@@ -32,7 +32,7 @@ pub fn reciprocal_(self_: &Tensor) -> Result<()> {
         return forward::reciprocal_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RECIPROCAL_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&RECIPROCAL_, keys, &[&self_]);
     }
     gradient::reciprocal_(self_)
 }
@@ -44,7 +44,7 @@ pub fn reciprocal_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::reciprocal_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RECIPROCAL_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&RECIPROCAL_OUT, keys, &[&self_, &out]);
     }
     gradient::reciprocal_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn reciprocal(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("reciprocal", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("reciprocal", &result, [self_])? {
-                pointwise::reciprocal(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "reciprocal",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| pointwise::reciprocal(result, self_),
+        )
     }
 
     pub fn reciprocal_(self_: &Tensor) -> Result<()> {
-        dispatch::named("reciprocal_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("reciprocal_", &place, [self_])? {
-                pointwise::reciprocal(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "reciprocal_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| pointwise::reciprocal(result, self_),
+        )
     }
 
     pub fn reciprocal_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("reciprocal.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("reciprocal.out", &place, [self_])? {
-                pointwise::reciprocal(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "reciprocal.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| pointwise::reciprocal(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn reciprocal(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::reciprocal(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::reciprocal(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn reciprocal_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("reciprocal_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("reciprocal_", self_, &[self_])? else {
             return forward::reciprocal_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::reciprocal_(self_)?;
         let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +123,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, -grad * (result * result).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `relu`: Replaces negative elements by zero.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn relu(self_: &Tensor) -> Result<Tensor> {
         return forward::relu(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RELU, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&RELU, keys, &[&self_]);
     }
     gradient::relu(self_)
 }
@@ -32,7 +32,7 @@ pub fn relu_(self_: &Tensor) -> Result<()> {
         return forward::relu_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RELU_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&RELU_, keys, &[&self_]);
     }
     gradient::relu_(self_)
 }
@@ -42,27 +42,22 @@ mod forward {
     use super::*;
 
     pub fn relu(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("relu", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_real(self_)?.make()?;
-            if dispatch::on_cpu("relu", &result, [self_])? {
-                pointwise::relu(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "relu",
+            [self_],
+            |&[self_]| rules::unary_real(self_),
+            |result, &[self_]| pointwise::relu(result, self_),
+        )
     }
 
     pub fn relu_(self_: &Tensor) -> Result<()> {
-        dispatch::named("relu_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_real(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("relu_", &place, [self_])? {
-                pointwise::relu(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "relu_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_real(self_),
+            |result, &[self_]| pointwise::relu(result, self_),
+        )
     }
 }
 
@@ -71,22 +66,16 @@ mod gradient {
     use super::*;
 
     pub fn relu(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::relu(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::relu(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(ReluBackward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn relu_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("relu_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("relu_", self_, &[self_])? else {
             return forward::relu_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::relu_(self_)?;
         let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -106,15 +95,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad.threshold_backward(result, 0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

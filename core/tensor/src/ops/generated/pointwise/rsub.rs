@@ -2,8 +2,8 @@
 //! `rsub`: Subtracts with the operands the other way round.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -22,7 +22,7 @@ pub fn rsub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tens
         return forward::rsub_tensor(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RSUB_TENSOR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&RSUB_TENSOR, keys, &[&self_, &other, &alpha]);
     }
     gradient::rsub_tensor(self_, other, alpha)
 }
@@ -41,7 +41,7 @@ pub fn rsub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tenso
         return forward::rsub_scalar(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RSUB_SCALAR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&RSUB_SCALAR, keys, &[&self_, &other, &alpha]);
     }
     gradient::rsub_scalar(self_, other, alpha)
 }
@@ -51,26 +51,21 @@ mod forward {
     use super::*;
 
     pub fn rsub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("rsub.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::sub(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("rsub.Tensor", &result, [self_, other])? {
-                pointwise::rsub(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "rsub.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::rsub(result, self_, other, alpha),
+        )
     }
 
     pub fn rsub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("rsub.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::sub_scalar(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("rsub.Scalar", &result, [self_])? {
-                pointwise::rsub_scalar(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "rsub.Scalar",
+            [self_],
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::rsub_scalar(result, self_, other, alpha),
+        )
     }
 }
 
@@ -79,13 +74,8 @@ mod gradient {
     use super::*;
 
     pub fn rsub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::rsub_tensor(self_, other, alpha)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = RsubBackward0 { alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::rsub_tensor(self_, other, alpha)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(RsubBackward0 { alpha }))
     }
 
     /// The derivative of `rsub.Tensor`.
@@ -102,8 +92,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,18 +104,13 @@ mod gradient {
             {
                 gradients.set(1, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn rsub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::rsub_scalar(self_, other, alpha)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = RsubBackward1 { alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::rsub_scalar(self_, other, alpha)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(RsubBackward1 { alpha }))
     }
 
     /// The derivative of `rsub.Scalar`.
@@ -143,15 +127,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let alpha = self.alpha;
                 gradients.set(0, -grad * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

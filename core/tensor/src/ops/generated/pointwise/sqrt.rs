@@ -2,8 +2,8 @@
 //! `sqrt`: Takes the square root of each element; integers give floating point.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn sqrt(self_: &Tensor) -> Result<Tensor> {
         return forward::sqrt(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQRT, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SQRT, keys, &[&self_]);
     }
     gradient::sqrt(self_)
 }
@@ -33,7 +33,7 @@ pub fn sqrt_(self_: &Tensor) -> Result<()> {
         return forward::sqrt_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQRT_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&SQRT_, keys, &[&self_]);
     }
     gradient::sqrt_(self_)
 }
@@ -45,7 +45,7 @@ pub fn sqrt_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::sqrt_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQRT_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SQRT_OUT, keys, &[&self_, &out]);
     }
     gradient::sqrt_out(self_, out)
 }
@@ -55,39 +55,33 @@ mod forward {
     use super::*;
 
     pub fn sqrt(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("sqrt", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("sqrt", &result, [self_])? {
-                elementary::sqrt(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "sqrt",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sqrt(result, self_),
+        )
     }
 
     pub fn sqrt_(self_: &Tensor) -> Result<()> {
-        dispatch::named("sqrt_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sqrt_", &place, [self_])? {
-                elementary::sqrt(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "sqrt_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sqrt(result, self_),
+        )
     }
 
     pub fn sqrt_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("sqrt.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("sqrt.out", &place, [self_])? {
-                elementary::sqrt(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "sqrt.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sqrt(result, self_),
+        )
     }
 }
 
@@ -96,22 +90,16 @@ mod gradient {
     use super::*;
 
     pub fn sqrt(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::sqrt(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqrtBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sqrt(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SqrtBackward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn sqrt_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("sqrt_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("sqrt_", self_, &[self_])? else {
             return forward::sqrt_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::sqrt_(self_)?;
         let node = SqrtBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad / (result * 2.0).conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

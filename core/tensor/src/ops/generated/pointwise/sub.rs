@@ -2,8 +2,8 @@
 //! `sub`: Subtracts element by element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -22,7 +22,7 @@ pub fn sub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tenso
         return forward::sub_tensor(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUB_TENSOR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&SUB_TENSOR, keys, &[&self_, &other, &alpha]);
     }
     gradient::sub_tensor(self_, other, alpha)
 }
@@ -34,7 +34,7 @@ pub fn sub_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> 
         return forward::sub_tensor_(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUB_TENSOR_, keys, vec![self_.into(), other.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&SUB_TENSOR_, keys, &[&self_, &other, &alpha]);
     }
     gradient::sub_tensor_(self_, other, alpha)
 }
@@ -46,7 +46,7 @@ pub fn sub_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> R
         return forward::sub_out(self_, other, alpha, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUB_OUT, keys, vec![self_.into(), other.into(), alpha.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SUB_OUT, keys, &[&self_, &other, &alpha, &out]);
     }
     gradient::sub_out(self_, other, alpha, out)
 }
@@ -65,7 +65,7 @@ pub fn sub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor
         return forward::sub_scalar(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUB_SCALAR, keys, vec![self_.into(), other.into(), alpha.into()])?.extract();
+        return dispatch::boxed(&SUB_SCALAR, keys, &[&self_, &other, &alpha]);
     }
     gradient::sub_scalar(self_, other, alpha)
 }
@@ -77,7 +77,7 @@ pub fn sub_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
         return forward::sub_scalar_(self_, other, alpha);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUB_SCALAR_, keys, vec![self_.into(), other.into(), alpha.into()]).map(drop);
+        return dispatch::boxed(&SUB_SCALAR_, keys, &[&self_, &other, &alpha]);
     }
     gradient::sub_scalar_(self_, other, alpha)
 }
@@ -87,66 +87,52 @@ mod forward {
     use super::*;
 
     pub fn sub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("sub.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::sub(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("sub.Tensor", &result, [self_, other])? {
-                pointwise::sub(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "sub.Tensor",
+            [self_, other],
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
+        )
     }
 
     pub fn sub_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        dispatch::named("sub_.Tensor", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::sub(self_, other, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("sub_.Tensor", &place, [self_, other])? {
-                pointwise::sub(&place, self_, other, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "sub_.Tensor",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
+        )
     }
 
     pub fn sub_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("sub.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::sub(self_, other, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("sub.out", &place, [self_, other])? {
-                pointwise::sub(&place, self_, other, alpha)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "sub.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
+        )
     }
 
     pub fn sub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        dispatch::named("sub.Scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::sub_scalar(self_, other, alpha)?.make()?;
-            if dispatch::on_cpu("sub.Scalar", &result, [self_])? {
-                pointwise::sub_scalar(&result, self_, other, alpha)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "sub.Scalar",
+            [self_],
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
+        )
     }
 
     pub fn sub_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        dispatch::named("sub_.Scalar", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::sub_scalar(self_, other, alpha)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sub_.Scalar", &place, [self_])? {
-                pointwise::sub_scalar(&place, self_, other, alpha)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "sub_.Scalar",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
+        )
     }
 }
 
@@ -155,22 +141,14 @@ mod gradient {
     use super::*;
 
     pub fn sub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::sub_tensor(self_, other, alpha)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = SubBackward0 { alpha };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sub_tensor(self_, other, alpha)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(SubBackward0 { alpha }))
     }
 
     pub fn sub_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("sub_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("sub_", self_, &[self_, other])? else {
             return forward::sub_tensor_(self_, other, alpha);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         forward::sub_tensor_(self_, other, alpha)?;
         let node = SubBackward0 { alpha };
         autograd::rebase_history(self_, edges, node)
@@ -195,8 +173,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -208,27 +185,19 @@ mod gradient {
                 let alpha = self.alpha;
                 gradients.set(1, -grad * alpha.conj())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn sub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let mut result = forward::sub_scalar(self_, other, alpha)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SubBackward1;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sub_scalar(self_, other, alpha)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SubBackward1))
     }
 
     pub fn sub_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("sub_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("sub_", self_, &[self_])? else {
             return forward::sub_scalar_(self_, other, alpha);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::sub_scalar_(self_, other, alpha)?;
         let node = SubBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -246,14 +215,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

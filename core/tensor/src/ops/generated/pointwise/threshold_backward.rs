@@ -2,8 +2,8 @@
 //! `threshold_backward`: Passes a gradient on where the input lies above the threshold.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -19,8 +19,7 @@ pub fn threshold_backward(grad_output: &Tensor, self_: &Tensor, threshold: Scala
         return forward::threshold_backward(grad_output, self_, threshold);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&THRESHOLD_BACKWARD, keys, vec![grad_output.into(), self_.into(), threshold.into()])?
-            .extract();
+        return dispatch::boxed(&THRESHOLD_BACKWARD, keys, &[&grad_output, &self_, &threshold]);
     }
     gradient::threshold_backward(grad_output, self_, threshold)
 }
@@ -37,12 +36,7 @@ pub fn threshold_backward_grad_input(
         return forward::threshold_backward_grad_input(grad_output, self_, threshold, grad_input);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &THRESHOLD_BACKWARD_GRAD_INPUT,
-            keys,
-            vec![grad_output.into(), self_.into(), threshold.into(), grad_input.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&THRESHOLD_BACKWARD_GRAD_INPUT, keys, &[&grad_output, &self_, &threshold, &grad_input]);
     }
     gradient::threshold_backward_grad_input(grad_output, self_, threshold, grad_input)
 }
@@ -52,15 +46,12 @@ mod forward {
     use super::*;
 
     pub fn threshold_backward(grad_output: &Tensor, self_: &Tensor, threshold: Scalar) -> Result<Tensor> {
-        dispatch::named("threshold_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::threshold_backward(grad_output, self_, threshold)?.make()?;
-            if dispatch::on_cpu("threshold_backward", &result, [grad_output, self_])? {
-                pointwise::threshold_backward(&result, grad_output, self_, threshold)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "threshold_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::threshold_backward(grad_output, self_, threshold),
+            |result, &[grad_output, self_]| pointwise::threshold_backward(result, grad_output, self_, threshold),
+        )
     }
 
     pub fn threshold_backward_grad_input(
@@ -69,16 +60,14 @@ mod forward {
         threshold: Scalar,
         grad_input: &Tensor,
     ) -> Result<()> {
-        dispatch::named("threshold_backward.grad_input", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let spec = rules::threshold_backward(grad_output, self_, threshold)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
-            if dispatch::on_cpu("threshold_backward.grad_input", &place, [grad_output, self_])? {
-                pointwise::threshold_backward(&place, grad_output, self_, threshold)?;
-            }
-            place.finish(grad_input)
-        })
+        assembly::out(
+            "threshold_backward.grad_input",
+            Overlap::Elementwise,
+            [grad_output, self_],
+            grad_input,
+            |&[grad_output, self_]| rules::threshold_backward(grad_output, self_, threshold),
+            |result, &[grad_output, self_]| pointwise::threshold_backward(result, grad_output, self_, threshold),
+        )
     }
 }
 
@@ -87,13 +76,10 @@ mod gradient {
     use super::*;
 
     pub fn threshold_backward(grad_output: &Tensor, self_: &Tensor, threshold: Scalar) -> Result<Tensor> {
-        let mut result = forward::threshold_backward(grad_output, self_, threshold)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = ThresholdBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, threshold };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::threshold_backward(grad_output, self_, threshold)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(ThresholdBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, threshold })
+        })
     }
 
     pub fn threshold_backward_grad_input(
@@ -121,8 +107,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -135,7 +120,7 @@ mod gradient {
             {
                 gradients.set(1, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `where`: Chooses from two tensors by a condition.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{composite, pointwise, rules};
 use rushlight_base::{Result, Scalar};
 
@@ -20,7 +20,7 @@ pub fn where_self(condition: &Tensor, self_: &Tensor, other: &Tensor) -> Result<
         return forward::where_self(condition, self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&WHERE_SELF, keys, vec![condition.into(), self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&WHERE_SELF, keys, &[&condition, &self_, &other]);
     }
     gradient::where_self(condition, self_, other)
 }
@@ -32,8 +32,7 @@ pub fn where_self_out(condition: &Tensor, self_: &Tensor, other: &Tensor, out: &
         return forward::where_self_out(condition, self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&WHERE_SELF_OUT, keys, vec![condition.into(), self_.into(), other.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&WHERE_SELF_OUT, keys, &[&condition, &self_, &other, &out]);
     }
     gradient::where_self_out(condition, self_, other, out)
 }
@@ -48,7 +47,7 @@ pub fn where_self_out(condition: &Tensor, self_: &Tensor, other: &Tensor, out: &
 pub fn where_scalarself(condition: &Tensor, self_: Scalar, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(condition.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&WHERE_SCALARSELF, keys, vec![condition.into(), self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&WHERE_SCALARSELF, keys, &[&condition, &self_, &other]);
     }
     composite::where_scalarself(condition, self_, other)
 }
@@ -63,8 +62,7 @@ pub fn where_scalarself(condition: &Tensor, self_: Scalar, other: &Tensor) -> Re
 pub fn where_scalarother(condition: &Tensor, self_: &Tensor, other: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(condition.keys() | self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&WHERE_SCALAROTHER, keys, vec![condition.into(), self_.into(), other.into()])?
-            .extract();
+        return dispatch::boxed(&WHERE_SCALAROTHER, keys, &[&condition, &self_, &other]);
     }
     composite::where_scalarother(condition, self_, other)
 }
@@ -79,7 +77,7 @@ pub fn where_scalarother(condition: &Tensor, self_: &Tensor, other: Scalar) -> R
 pub fn where_scalar(condition: &Tensor, self_: Scalar, other: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(condition.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&WHERE_SCALAR, keys, vec![condition.into(), self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&WHERE_SCALAR, keys, &[&condition, &self_, &other]);
     }
     composite::where_scalar(condition, self_, other)
 }
@@ -89,30 +87,23 @@ mod forward {
     use super::*;
 
     pub fn where_self(condition: &Tensor, self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("where.self", || {
-            let condition = &*condition.dense()?;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::where_self(condition, self_, other)?.make()?;
-            if dispatch::on_cpu("where.self", &result, [condition, self_, other])? {
-                pointwise::where_self(&result, condition, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "where.self",
+            [condition, self_, other],
+            |&[condition, self_, other]| rules::where_self(condition, self_, other),
+            |result, &[condition, self_, other]| pointwise::where_self(result, condition, self_, other),
+        )
     }
 
     pub fn where_self_out(condition: &Tensor, self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("where.self_out", || {
-            let condition = &*condition.dense()?;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::where_self(condition, self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [condition, self_, other])?;
-            if dispatch::on_cpu("where.self_out", &place, [condition, self_, other])? {
-                pointwise::where_self(&place, condition, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "where.self_out",
+            Overlap::Elementwise,
+            [condition, self_, other],
+            out,
+            |&[condition, self_, other]| rules::where_self(condition, self_, other),
+            |result, &[condition, self_, other]| pointwise::where_self(result, condition, self_, other),
+        )
     }
 }
 
@@ -121,13 +112,10 @@ mod gradient {
     use super::*;
 
     pub fn where_self(condition: &Tensor, self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::where_self(condition, self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = WhereBackward0 { condition: Saved::input_if(edges.needs(0) || edges.needs(1), condition)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::where_self(condition, self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(WhereBackward0 { condition: Saved::input_if(edges.needs(0) || edges.needs(1), condition)? })
+        })
     }
 
     pub fn where_self_out(condition: &Tensor, self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -149,8 +137,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -163,7 +150,7 @@ mod gradient {
                 let condition = &call.unpack(&self.condition)?;
                 gradients.set(1, condition.where_scalarself(0, grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn adaptive_avg_pool1d(self_: &Tensor, output_size: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ADAPTIVE_AVG_POOL1D, keys, vec![self_.into(), output_size.into()])?.extract();
+        return dispatch::boxed(&ADAPTIVE_AVG_POOL1D, keys, &[&self_, &output_size]);
     }
     composite::adaptive_avg_pool1d(self_, output_size)
 }

@@ -2,8 +2,8 @@
 //! `adaptive_avg_pool2d_backward`: The gradient of adaptive_avg_pool2d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::Result;
 
@@ -19,8 +19,7 @@ pub fn _adaptive_avg_pool2d_backward(grad_output: &Tensor, self_: &Tensor) -> Re
         return forward::_adaptive_avg_pool2d_backward(grad_output, self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_ADAPTIVE_AVG_POOL2D_BACKWARD, keys, vec![grad_output.into(), self_.into()])?
-            .extract();
+        return dispatch::boxed(&_ADAPTIVE_AVG_POOL2D_BACKWARD, keys, &[&grad_output, &self_]);
     }
     gradient::_adaptive_avg_pool2d_backward(grad_output, self_)
 }
@@ -30,15 +29,12 @@ mod forward {
     use super::*;
 
     pub fn _adaptive_avg_pool2d_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("_adaptive_avg_pool2d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::adaptive_avg_pool2d_backward(grad_output, self_)?.make()?;
-            if dispatch::on_cpu("_adaptive_avg_pool2d_backward", &result, [grad_output, self_])? {
-                pooling::adaptive_avg_pool2d_backward(&result, grad_output, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_adaptive_avg_pool2d_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::adaptive_avg_pool2d_backward(grad_output, self_),
+            |result, &[grad_output, self_]| pooling::adaptive_avg_pool2d_backward(result, grad_output, self_),
+        )
     }
 }
 
@@ -47,14 +43,10 @@ mod gradient {
     use super::*;
 
     pub fn _adaptive_avg_pool2d_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::_adaptive_avg_pool2d_backward(grad_output, self_)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node =
-                AdaptiveAvgPool2dBackwardBackward0 { grad_output: Meta::of(grad_output), self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::_adaptive_avg_pool2d_backward(grad_output, self_)?;
+        autograd::recorded(result, &[grad_output, self_], |_, _| {
+            Ok(AdaptiveAvgPool2dBackwardBackward0 { grad_output: Meta::of(grad_output), self_: Meta::of(self_) })
+        })
     }
 
     /// The derivative of `_adaptive_avg_pool2d_backward`.
@@ -72,8 +64,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -84,7 +75,7 @@ mod gradient {
                 let self_ = &self.self_;
                 gradients.set(1, self_.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

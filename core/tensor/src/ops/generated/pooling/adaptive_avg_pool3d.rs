@@ -2,8 +2,8 @@
 //! `adaptive_avg_pool3d`: Takes means of windows that share an image evenly.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn adaptive_avg_pool3d(self_: &Tensor, output_size: &[i64]) -> Result<Tensor
         return forward::adaptive_avg_pool3d(self_, output_size);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADAPTIVE_AVG_POOL3D, keys, vec![self_.into(), output_size.into()])?.extract();
+        return dispatch::boxed(&ADAPTIVE_AVG_POOL3D, keys, &[&self_, &output_size]);
     }
     gradient::adaptive_avg_pool3d(self_, output_size)
 }
@@ -31,14 +31,12 @@ mod forward {
     use super::*;
 
     pub fn adaptive_avg_pool3d(self_: &Tensor, output_size: &[i64]) -> Result<Tensor> {
-        dispatch::named("adaptive_avg_pool3d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::adaptive_avg_pool3d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("adaptive_avg_pool3d", &result, [self_])? {
-                pooling::adaptive_avg_pool3d(&result, self_, output_size)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "adaptive_avg_pool3d",
+            [self_],
+            |&[self_]| rules::adaptive_avg_pool3d(self_, output_size),
+            |result, &[self_]| pooling::adaptive_avg_pool3d(result, self_, output_size),
+        )
     }
 }
 
@@ -47,13 +45,10 @@ mod gradient {
     use super::*;
 
     pub fn adaptive_avg_pool3d(self_: &Tensor, output_size: &[i64]) -> Result<Tensor> {
-        let mut result = forward::adaptive_avg_pool3d(self_, output_size)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AdaptiveAvgPool3dBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::adaptive_avg_pool3d(self_, output_size)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(AdaptiveAvgPool3dBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     /// The derivative of `adaptive_avg_pool3d`.
@@ -70,15 +65,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad._adaptive_avg_pool3d_backward(self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

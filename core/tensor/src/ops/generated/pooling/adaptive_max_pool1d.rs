@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn adaptive_max_pool1d(self_: &Tensor, output_size: &[i64]) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ADAPTIVE_MAX_POOL1D, keys, vec![self_.into(), output_size.into()])?.extract();
+        return dispatch::boxed(&ADAPTIVE_MAX_POOL1D, keys, &[&self_, &output_size]);
     }
     composite::adaptive_max_pool1d(self_, output_size)
 }

@@ -21,7 +21,7 @@ pub fn adaptive_max_pool2d(self_: &Tensor, output_size: &[i64]) -> Result<(Tenso
         return forward::adaptive_max_pool2d(self_, output_size);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ADAPTIVE_MAX_POOL2D, keys, vec![self_.into(), output_size.into()])?.extract();
+        return dispatch::boxed(&ADAPTIVE_MAX_POOL2D, keys, &[&self_, &output_size]);
     }
     gradient::adaptive_max_pool2d(self_, output_size)
 }
@@ -76,8 +76,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -85,7 +84,7 @@ mod gradient {
                 let result1 = &call.unpack(&self.result1)?;
                 gradients.set(0, grad.adaptive_max_pool2d_backward(self_, result1))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

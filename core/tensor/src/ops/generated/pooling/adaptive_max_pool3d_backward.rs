@@ -2,8 +2,8 @@
 //! `adaptive_max_pool3d_backward`: The gradient of adaptive_max_pool3d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::Result;
 
@@ -19,12 +19,7 @@ pub fn adaptive_max_pool3d_backward(grad_output: &Tensor, self_: &Tensor, indice
         return forward::adaptive_max_pool3d_backward(grad_output, self_, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ADAPTIVE_MAX_POOL3D_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), indices.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ADAPTIVE_MAX_POOL3D_BACKWARD, keys, &[&grad_output, &self_, &indices]);
     }
     gradient::adaptive_max_pool3d_backward(grad_output, self_, indices)
 }
@@ -34,16 +29,14 @@ mod forward {
     use super::*;
 
     pub fn adaptive_max_pool3d_backward(grad_output: &Tensor, self_: &Tensor, indices: &Tensor) -> Result<Tensor> {
-        dispatch::named("adaptive_max_pool3d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let indices = &*indices.dense()?;
-            let result = rules::adaptive_max_pool3d_backward(grad_output, self_, indices)?.make()?;
-            if dispatch::on_cpu("adaptive_max_pool3d_backward", &result, [grad_output, self_, indices])? {
-                pooling::adaptive_max_pool3d_backward(&result, grad_output, self_, indices)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "adaptive_max_pool3d_backward",
+            [grad_output, self_, indices],
+            |&[grad_output, self_, indices]| rules::adaptive_max_pool3d_backward(grad_output, self_, indices),
+            |result, &[grad_output, self_, indices]| {
+                pooling::adaptive_max_pool3d_backward(result, grad_output, self_, indices)
+            },
+        )
     }
 }
 
@@ -52,16 +45,13 @@ mod gradient {
     use super::*;
 
     pub fn adaptive_max_pool3d_backward(grad_output: &Tensor, self_: &Tensor, indices: &Tensor) -> Result<Tensor> {
-        let mut result = forward::adaptive_max_pool3d_backward(grad_output, self_, indices)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = AdaptiveMaxPool3dBackwardBackward0 {
+        let result = forward::adaptive_max_pool3d_backward(grad_output, self_, indices)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(AdaptiveMaxPool3dBackwardBackward0 {
                 self_: Meta::of(self_),
                 indices: Saved::input_if(edges.needs(0), indices)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `adaptive_max_pool3d_backward`.
@@ -79,8 +69,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -91,7 +80,7 @@ mod gradient {
                 let self_ = &self.self_;
                 gradients.set(1, self_.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

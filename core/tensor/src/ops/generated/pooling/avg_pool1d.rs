@@ -29,16 +29,8 @@ pub fn avg_pool1d(
         return dispatch::boxed(
             &AVG_POOL1D,
             keys,
-            vec![
-                self_.into(),
-                kernel_size.into(),
-                stride.into(),
-                padding.into(),
-                ceil_mode.into(),
-                count_include_pad.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &kernel_size, &stride, &padding, &ceil_mode, &count_include_pad],
+        );
     }
     composite::avg_pool1d(self_, kernel_size, stride, padding, ceil_mode, count_include_pad)
 }

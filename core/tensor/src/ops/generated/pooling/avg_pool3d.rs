@@ -2,8 +2,8 @@
 //! `avg_pool3d`: Takes the mean of each window that slides over an image.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::{DimVec, Result};
 
@@ -42,17 +42,8 @@ pub fn avg_pool3d(
         return dispatch::boxed(
             &AVG_POOL3D,
             keys,
-            vec![
-                self_.into(),
-                kernel_size.into(),
-                stride.into(),
-                padding.into(),
-                ceil_mode.into(),
-                count_include_pad.into(),
-                divisor_override.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &kernel_size, &stride, &padding, &ceil_mode, &count_include_pad, &divisor_override],
+        );
     }
     gradient::avg_pool3d(self_, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 }
@@ -70,14 +61,15 @@ mod forward {
         count_include_pad: bool,
         divisor_override: Option<i64>,
     ) -> Result<Tensor> {
-        dispatch::named("avg_pool3d", || {
-            let self_ = &*self_.dense()?;
-            let result =
-                rules::avg_pool3d(self_, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)?
-                    .make()?;
-            if dispatch::on_cpu("avg_pool3d", &result, [self_])? {
+        assembly::result(
+            "avg_pool3d",
+            [self_],
+            |&[self_]| {
+                rules::avg_pool3d(self_, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+            },
+            |result, &[self_]| {
                 pooling::avg_pool3d(
-                    &result,
+                    result,
                     self_,
                     kernel_size,
                     stride,
@@ -85,10 +77,9 @@ mod forward {
                     ceil_mode,
                     count_include_pad,
                     divisor_override,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+        )
     }
 }
 
@@ -105,11 +96,10 @@ mod gradient {
         count_include_pad: bool,
         divisor_override: Option<i64>,
     ) -> Result<Tensor> {
-        let mut result =
+        let result =
             forward::avg_pool3d(self_, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AvgPool3dBackward0 {
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(AvgPool3dBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 kernel_size: DimVec::from_slice(kernel_size),
                 stride: DimVec::from_slice(stride),
@@ -117,10 +107,8 @@ mod gradient {
                 ceil_mode,
                 count_include_pad,
                 divisor_override,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `avg_pool3d`.
@@ -143,8 +131,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -168,7 +155,7 @@ mod gradient {
                     ),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `avg_pool3d_backward`: The gradient of avg_pool3d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::{DimVec, Result};
 
@@ -41,18 +41,8 @@ pub fn avg_pool3d_backward(
         return dispatch::boxed(
             &AVG_POOL3D_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                self_.into(),
-                kernel_size.into(),
-                stride.into(),
-                padding.into(),
-                ceil_mode.into(),
-                count_include_pad.into(),
-                divisor_override.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &self_, &kernel_size, &stride, &padding, &ceil_mode, &count_include_pad, &divisor_override],
+        );
     }
     gradient::avg_pool3d_backward(
         grad_output,
@@ -81,23 +71,11 @@ mod forward {
         count_include_pad: bool,
         divisor_override: Option<i64>,
     ) -> Result<Tensor> {
-        dispatch::named("avg_pool3d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::avg_pool3d_backward(
-                grad_output,
-                self_,
-                kernel_size,
-                stride,
-                padding,
-                ceil_mode,
-                count_include_pad,
-                divisor_override,
-            )?
-            .make()?;
-            if dispatch::on_cpu("avg_pool3d_backward", &result, [grad_output, self_])? {
-                pooling::avg_pool3d_backward(
-                    &result,
+        assembly::result(
+            "avg_pool3d_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| {
+                rules::avg_pool3d_backward(
                     grad_output,
                     self_,
                     kernel_size,
@@ -106,10 +84,22 @@ mod forward {
                     ceil_mode,
                     count_include_pad,
                     divisor_override,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+            |result, &[grad_output, self_]| {
+                pooling::avg_pool3d_backward(
+                    result,
+                    grad_output,
+                    self_,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                )
+            },
+        )
     }
 }
 
@@ -128,7 +118,7 @@ mod gradient {
         count_include_pad: bool,
         divisor_override: Option<i64>,
     ) -> Result<Tensor> {
-        let mut result = forward::avg_pool3d_backward(
+        let result = forward::avg_pool3d_backward(
             grad_output,
             self_,
             kernel_size,
@@ -138,9 +128,8 @@ mod gradient {
             count_include_pad,
             divisor_override,
         )?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = AvgPool3dBackwardBackward0 {
+        autograd::recorded(result, &[grad_output, self_], |_, _| {
+            Ok(AvgPool3dBackwardBackward0 {
                 self_: Meta::of(self_),
                 kernel_size: DimVec::from_slice(kernel_size),
                 stride: DimVec::from_slice(stride),
@@ -148,10 +137,8 @@ mod gradient {
                 ceil_mode,
                 count_include_pad,
                 divisor_override,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `avg_pool3d_backward`.
@@ -174,8 +161,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -194,7 +180,7 @@ mod gradient {
                 let self_ = &self.self_;
                 gradients.set(1, self_.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `fractional_max_pool2d_backward`: The gradient of fractional_max_pool2d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::Result;
 
@@ -28,9 +28,8 @@ pub fn fractional_max_pool2d_backward(
         return dispatch::boxed(
             &FRACTIONAL_MAX_POOL2D_BACKWARD,
             keys,
-            vec![grad_output.into(), self_.into(), kernel_size.into(), output_size.into(), indices.into()],
-        )?
-        .extract();
+            &[&grad_output, &self_, &kernel_size, &output_size, &indices],
+        );
     }
     gradient::fractional_max_pool2d_backward(grad_output, self_, kernel_size, output_size, indices)
 }
@@ -46,24 +45,16 @@ mod forward {
         output_size: &[i64],
         indices: &Tensor,
     ) -> Result<Tensor> {
-        dispatch::named("fractional_max_pool2d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let indices = &*indices.dense()?;
-            let result =
-                rules::fractional_max_pool2d_backward(grad_output, self_, kernel_size, output_size, indices)?.make()?;
-            if dispatch::on_cpu("fractional_max_pool2d_backward", &result, [grad_output, self_, indices])? {
-                pooling::fractional_max_pool2d_backward(
-                    &result,
-                    grad_output,
-                    self_,
-                    kernel_size,
-                    output_size,
-                    indices,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "fractional_max_pool2d_backward",
+            [grad_output, self_, indices],
+            |&[grad_output, self_, indices]| {
+                rules::fractional_max_pool2d_backward(grad_output, self_, kernel_size, output_size, indices)
+            },
+            |result, &[grad_output, self_, indices]| {
+                pooling::fractional_max_pool2d_backward(result, grad_output, self_, kernel_size, output_size, indices)
+            },
+        )
     }
 }
 
@@ -78,17 +69,13 @@ mod gradient {
         output_size: &[i64],
         indices: &Tensor,
     ) -> Result<Tensor> {
-        let mut result =
-            forward::fractional_max_pool2d_backward(grad_output, self_, kernel_size, output_size, indices)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = FractionalMaxPool2dBackwardBackward0 {
+        let result = forward::fractional_max_pool2d_backward(grad_output, self_, kernel_size, output_size, indices)?;
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(FractionalMaxPool2dBackwardBackward0 {
                 self_: Meta::of(self_),
                 indices: Saved::input_if(edges.needs(0), indices)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `fractional_max_pool2d_backward`.
@@ -106,8 +93,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +104,7 @@ mod gradient {
                 let self_ = &self.self_;
                 gradients.set(1, self_.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

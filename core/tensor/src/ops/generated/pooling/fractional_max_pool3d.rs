@@ -28,12 +28,7 @@ pub fn fractional_max_pool3d(
         return forward::fractional_max_pool3d(self_, kernel_size, output_size, random_samples);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &FRACTIONAL_MAX_POOL3D,
-            keys,
-            vec![self_.into(), kernel_size.into(), output_size.into(), random_samples.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&FRACTIONAL_MAX_POOL3D, keys, &[&self_, &kernel_size, &output_size, &random_samples]);
     }
     gradient::fractional_max_pool3d(self_, kernel_size, output_size, random_samples)
 }
@@ -103,8 +98,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -114,7 +108,7 @@ mod gradient {
                 let result1 = &call.unpack(&self.result1)?;
                 gradients.set(0, grad.fractional_max_pool3d_backward(self_, kernel_size, output_size, result1))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -28,9 +28,8 @@ pub fn max_pool1d_with_indices(
         return dispatch::boxed(
             &MAX_POOL1D_WITH_INDICES,
             keys,
-            vec![self_.into(), kernel_size.into(), stride.into(), padding.into(), dilation.into(), ceil_mode.into()],
-        )?
-        .extract();
+            &[&self_, &kernel_size, &stride, &padding, &dilation, &ceil_mode],
+        );
     }
     composite::max_pool1d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)
 }

@@ -26,17 +26,8 @@ pub fn max_pool2d_backward(
         return dispatch::boxed(
             &MAX_POOL2D_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                self_.into(),
-                kernel_size.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                ceil_mode.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &self_, &kernel_size, &stride, &padding, &dilation, &ceil_mode],
+        );
     }
     composite::max_pool2d_backward(grad_output, self_, kernel_size, stride, padding, dilation, ceil_mode)
 }

@@ -2,8 +2,8 @@
 //! `max_pool2d_with_indices_backward`: The gradient of max_pool2d_with_indices.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{pooling, rules};
 use rushlight_base::Result;
 
@@ -41,18 +41,8 @@ pub fn max_pool2d_with_indices_backward(
         return dispatch::boxed(
             &MAX_POOL2D_WITH_INDICES_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                self_.into(),
-                kernel_size.into(),
-                stride.into(),
-                padding.into(),
-                dilation.into(),
-                ceil_mode.into(),
-                indices.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &self_, &kernel_size, &stride, &padding, &dilation, &ceil_mode, &indices],
+        );
     }
     gradient::max_pool2d_with_indices_backward(
         grad_output,
@@ -81,24 +71,11 @@ mod forward {
         ceil_mode: bool,
         indices: &Tensor,
     ) -> Result<Tensor> {
-        dispatch::named("max_pool2d_with_indices_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let indices = &*indices.dense()?;
-            let result = rules::max_pool2d_with_indices_backward(
-                grad_output,
-                self_,
-                kernel_size,
-                stride,
-                padding,
-                dilation,
-                ceil_mode,
-                indices,
-            )?
-            .make()?;
-            if dispatch::on_cpu("max_pool2d_with_indices_backward", &result, [grad_output, self_, indices])? {
-                pooling::max_pool2d_with_indices_backward(
-                    &result,
+        assembly::result(
+            "max_pool2d_with_indices_backward",
+            [grad_output, self_, indices],
+            |&[grad_output, self_, indices]| {
+                rules::max_pool2d_with_indices_backward(
                     grad_output,
                     self_,
                     kernel_size,
@@ -107,10 +84,22 @@ mod forward {
                     dilation,
                     ceil_mode,
                     indices,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+            |result, &[grad_output, self_, indices]| {
+                pooling::max_pool2d_with_indices_backward(
+                    result,
+                    grad_output,
+                    self_,
+                    kernel_size,
+                    stride,
+                    padding,
+                    dilation,
+                    ceil_mode,
+                    indices,
+                )
+            },
+        )
     }
 }
 
@@ -129,7 +118,7 @@ mod gradient {
         ceil_mode: bool,
         indices: &Tensor,
     ) -> Result<Tensor> {
-        let mut result = forward::max_pool2d_with_indices_backward(
+        let result = forward::max_pool2d_with_indices_backward(
             grad_output,
             self_,
             kernel_size,
@@ -139,15 +128,12 @@ mod gradient {
             ceil_mode,
             indices,
         )?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node = MaxPool2dWithIndicesBackwardBackward0 {
+        autograd::recorded(result, &[grad_output, self_], |edges, _| {
+            Ok(MaxPool2dWithIndicesBackwardBackward0 {
                 self_: Meta::of(self_),
                 indices: Saved::input_if(edges.needs(0), indices)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `max_pool2d_with_indices_backward`.
@@ -165,8 +151,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -177,7 +162,7 @@ mod gradient {
                 let self_ = &self.self_;
                 gradients.set(1, self_.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -25,12 +25,7 @@ pub fn max_pool3d(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MAX_POOL3D,
-            keys,
-            vec![self_.into(), kernel_size.into(), stride.into(), padding.into(), dilation.into(), ceil_mode.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&MAX_POOL3D, keys, &[&self_, &kernel_size, &stride, &padding, &dilation, &ceil_mode]);
     }
     composite::max_pool3d(self_, kernel_size, stride, padding, dilation, ceil_mode)
 }

@@ -34,9 +34,8 @@ pub fn max_pool3d_with_indices(
         return dispatch::boxed(
             &MAX_POOL3D_WITH_INDICES,
             keys,
-            vec![self_.into(), kernel_size.into(), stride.into(), padding.into(), dilation.into(), ceil_mode.into()],
-        )?
-        .extract();
+            &[&self_, &kernel_size, &stride, &padding, &dilation, &ceil_mode],
+        );
     }
     gradient::max_pool3d_with_indices(self_, kernel_size, stride, padding, dilation, ceil_mode)
 }
@@ -126,8 +125,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -151,7 +149,7 @@ mod gradient {
                     ),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

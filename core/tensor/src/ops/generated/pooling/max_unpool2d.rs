@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn max_unpool2d(self_: &Tensor, indices: &Tensor, output_size: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | indices.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MAX_UNPOOL2D, keys, vec![self_.into(), indices.into(), output_size.into()])?.extract();
+        return dispatch::boxed(&MAX_UNPOOL2D, keys, &[&self_, &indices, &output_size]);
     }
     composite::max_unpool2d(self_, indices, output_size)
 }

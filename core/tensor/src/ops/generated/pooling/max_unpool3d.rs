@@ -24,12 +24,7 @@ pub fn max_unpool3d(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | indices.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MAX_UNPOOL3D,
-            keys,
-            vec![self_.into(), indices.into(), output_size.into(), stride.into(), padding.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&MAX_UNPOOL3D, keys, &[&self_, &indices, &output_size, &stride, &padding]);
     }
     composite::max_unpool3d(self_, indices, output_size, stride, padding)
 }

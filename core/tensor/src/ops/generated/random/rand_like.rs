@@ -20,16 +20,8 @@ pub fn rand_like(self_: &Tensor, options: Options, memory_format: Option<MemoryF
         return dispatch::boxed(
             &RAND_LIKE,
             keys,
-            vec![
-                self_.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &options.dtype, &options.layout, &options.device, &options.pin_memory, &memory_format],
+        );
     }
     forward::rand_like(self_, options, memory_format)
 }

@@ -25,17 +25,8 @@ pub fn randint_like(
         return dispatch::boxed(
             &RANDINT_LIKE,
             keys,
-            vec![
-                self_.into(),
-                high.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &high, &options.dtype, &options.layout, &options.device, &options.pin_memory, &memory_format],
+        );
     }
     forward::randint_like(self_, high, options, memory_format)
 }
@@ -60,18 +51,17 @@ pub fn randint_like_low_dtype(
         return dispatch::boxed(
             &RANDINT_LIKE_LOW_DTYPE,
             keys,
-            vec![
-                self_.into(),
-                low.into(),
-                high.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
+            &[
+                &self_,
+                &low,
+                &high,
+                &options.dtype,
+                &options.layout,
+                &options.device,
+                &options.pin_memory,
+                &memory_format,
             ],
-        )?
-        .extract();
+        );
     }
     forward::randint_like_low_dtype(self_, low, high, options, memory_format)
 }

@@ -20,16 +20,8 @@ pub fn randn_like(self_: &Tensor, options: Options, memory_format: Option<Memory
         return dispatch::boxed(
             &RANDN_LIKE,
             keys,
-            vec![
-                self_.into(),
-                options.dtype.into(),
-                options.layout.into(),
-                options.device.into(),
-                options.pin_memory.into(),
-                memory_format.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &options.dtype, &options.layout, &options.device, &options.pin_memory, &memory_format],
+        );
     }
     forward::randn_like(self_, options, memory_format)
 }

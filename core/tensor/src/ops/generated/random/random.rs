@@ -2,7 +2,7 @@
 //! `random`: Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds
 //! exactly.
 
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
 use crate::ops::random;
 use crate::{Generator, Tensor};
@@ -21,7 +21,7 @@ pub fn random_(self_: &Tensor, generator: Option<&Generator>) -> Result<()> {
         return forward::random_(self_, generator);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RANDOM_, keys, vec![self_.into(), generator.into()]).map(drop);
+        return dispatch::boxed(&RANDOM_, keys, &[&self_, &generator]);
     }
     gradient::random_(self_, generator)
 }
@@ -39,8 +39,7 @@ pub fn random_from_(self_: &Tensor, from: i64, to: Option<i64>, generator: Optio
         return forward::random_from_(self_, from, to, generator);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RANDOM_FROM_, keys, vec![self_.into(), from.into(), to.into(), generator.into()])
-            .map(drop);
+        return dispatch::boxed(&RANDOM_FROM_, keys, &[&self_, &from, &to, &generator]);
     }
     gradient::random_from_(self_, from, to, generator)
 }
@@ -58,7 +57,7 @@ pub fn random_to_(self_: &Tensor, to: i64, generator: Option<&Generator>) -> Res
         return forward::random_to_(self_, to, generator);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&RANDOM_TO_, keys, vec![self_.into(), to.into(), generator.into()]).map(drop);
+        return dispatch::boxed(&RANDOM_TO_, keys, &[&self_, &to, &generator]);
     }
     gradient::random_to_(self_, to, generator)
 }
@@ -112,12 +111,9 @@ mod gradient {
     use super::*;
 
     pub fn random_(self_: &Tensor, generator: Option<&Generator>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("random_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("random_", self_, &[self_])? else {
             return forward::random_(self_, generator);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::random_(self_, generator)?;
         let node = RandomBackward0;
         autograd::rebase_history(self_, edges, node)
@@ -135,24 +131,20 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn random_from_(self_: &Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("random_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("random_", self_, &[self_])? else {
             return forward::random_from_(self_, from, to, generator);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::random_from_(self_, from, to, generator)?;
         let node = RandomBackward1;
         autograd::rebase_history(self_, edges, node)
@@ -170,24 +162,20 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn random_to_(self_: &Tensor, to: i64, generator: Option<&Generator>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("random_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("random_", self_, &[self_])? else {
             return forward::random_to_(self_, to, generator);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::random_to_(self_, to, generator)?;
         let node = RandomBackward2;
         autograd::rebase_history(self_, edges, node)
@@ -205,14 +193,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -31,12 +31,7 @@ pub fn gru_cell(
             | b_hh.map_or(KeySet::EMPTY, Tensor::keys),
     );
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRU_CELL,
-            keys,
-            vec![input.into(), hx.into(), w_ih.into(), w_hh.into(), b_ih.into(), b_hh.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRU_CELL, keys, &[&input, &hx, &w_ih, &w_hh, &b_ih, &b_hh]);
     }
     composite::gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 }

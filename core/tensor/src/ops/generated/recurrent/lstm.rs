@@ -35,19 +35,8 @@ pub fn lstm_input(
         return dispatch::boxed(
             &LSTM_INPUT,
             keys,
-            vec![
-                input.into(),
-                hx.into(),
-                params.into(),
-                has_biases.into(),
-                num_layers.into(),
-                dropout.into(),
-                train.into(),
-                bidirectional.into(),
-                batch_first.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &hx, &params, &has_biases, &num_layers, &dropout, &train, &bidirectional, &batch_first],
+        );
     }
     composite::lstm_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 }
@@ -78,19 +67,8 @@ pub fn lstm_data(
         return dispatch::boxed(
             &LSTM_DATA,
             keys,
-            vec![
-                data.into(),
-                batch_sizes.into(),
-                hx.into(),
-                params.into(),
-                has_biases.into(),
-                num_layers.into(),
-                dropout.into(),
-                train.into(),
-                bidirectional.into(),
-            ],
-        )?
-        .extract();
+            &[&data, &batch_sizes, &hx, &params, &has_biases, &num_layers, &dropout, &train, &bidirectional],
+        );
     }
     composite::lstm_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 }

@@ -32,12 +32,7 @@ pub fn lstm_cell(
             | b_hh.map_or(KeySet::EMPTY, Tensor::keys),
     );
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &LSTM_CELL,
-            keys,
-            vec![input.into(), hx.into(), w_ih.into(), w_hh.into(), b_ih.into(), b_hh.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&LSTM_CELL, keys, &[&input, &hx, &w_ih, &w_hh, &b_ih, &b_hh]);
     }
     composite::lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 }

@@ -18,8 +18,7 @@ use rushlight_base::Result;
 pub fn _pack_padded_sequence(input: &Tensor, lengths: &Tensor, batch_first: bool) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(input.keys() | lengths.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_PACK_PADDED_SEQUENCE, keys, vec![input.into(), lengths.into(), batch_first.into()])?
-            .extract();
+        return dispatch::boxed(&_PACK_PADDED_SEQUENCE, keys, &[&input, &lengths, &batch_first]);
     }
     composite::pack_padded_sequence(input, lengths, batch_first)
 }

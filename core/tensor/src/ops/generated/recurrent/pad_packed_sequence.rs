@@ -26,9 +26,8 @@ pub fn _pad_packed_sequence(
         return dispatch::boxed(
             &_PAD_PACKED_SEQUENCE,
             keys,
-            vec![data.into(), batch_sizes.into(), batch_first.into(), padding_value.into(), total_length.into()],
-        )?
-        .extract();
+            &[&data, &batch_sizes, &batch_first, &padding_value, &total_length],
+        );
     }
     composite::pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length)
 }

@@ -34,19 +34,8 @@ pub fn rnn_relu_input(
         return dispatch::boxed(
             &RNN_RELU_INPUT,
             keys,
-            vec![
-                input.into(),
-                hx.into(),
-                params.into(),
-                has_biases.into(),
-                num_layers.into(),
-                dropout.into(),
-                train.into(),
-                bidirectional.into(),
-                batch_first.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &hx, &params, &has_biases, &num_layers, &dropout, &train, &bidirectional, &batch_first],
+        );
     }
     composite::rnn_relu_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 }
@@ -76,19 +65,8 @@ pub fn rnn_relu_data(
         return dispatch::boxed(
             &RNN_RELU_DATA,
             keys,
-            vec![
-                data.into(),
-                batch_sizes.into(),
-                hx.into(),
-                params.into(),
-                has_biases.into(),
-                num_layers.into(),
-                dropout.into(),
-                train.into(),
-                bidirectional.into(),
-            ],
-        )?
-        .extract();
+            &[&data, &batch_sizes, &hx, &params, &has_biases, &num_layers, &dropout, &train, &bidirectional],
+        );
     }
     composite::rnn_relu_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 }

@@ -33,19 +33,8 @@ pub fn rnn_tanh_input(
         return dispatch::boxed(
             &RNN_TANH_INPUT,
             keys,
-            vec![
-                input.into(),
-                hx.into(),
-                params.into(),
-                has_biases.into(),
-                num_layers.into(),
-                dropout.into(),
-                train.into(),
-                bidirectional.into(),
-                batch_first.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &hx, &params, &has_biases, &num_layers, &dropout, &train, &bidirectional, &batch_first],
+        );
     }
     composite::rnn_tanh_input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 }
@@ -75,19 +64,8 @@ pub fn rnn_tanh_data(
         return dispatch::boxed(
             &RNN_TANH_DATA,
             keys,
-            vec![
-                data.into(),
-                batch_sizes.into(),
-                hx.into(),
-                params.into(),
-                has_biases.into(),
-                num_layers.into(),
-                dropout.into(),
-                train.into(),
-                bidirectional.into(),
-            ],
-        )?
-        .extract();
+            &[&data, &batch_sizes, &hx, &params, &has_biases, &num_layers, &dropout, &train, &bidirectional],
+        );
     }
     composite::rnn_tanh_data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)
 }

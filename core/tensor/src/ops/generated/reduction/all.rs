@@ -2,7 +2,7 @@
 //! `all`: Tells whether all elements differ from zero.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn all(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ALL, keys, &[&self_]);
     }
     forward::all(self_)
 }
@@ -25,7 +25,7 @@ pub fn all(self_: &Tensor) -> Result<Tensor> {
 pub fn all_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALL_ALL_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ALL_ALL_OUT, keys, &[&self_, &out]);
     }
     forward::all_all_out(self_, out)
 }
@@ -41,7 +41,7 @@ pub fn all_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
 pub fn all_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALL_DIM, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&ALL_DIM, keys, &[&self_, &dim, &keepdim]);
     }
     forward::all_dim(self_, dim, keepdim)
 }
@@ -50,7 +50,7 @@ pub fn all_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
 pub fn all_out(self_: &Tensor, dim: i64, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALL_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ALL_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     forward::all_out(self_, dim, keepdim, out)
 }
@@ -66,7 +66,7 @@ pub fn all_out(self_: &Tensor, dim: i64, keepdim: bool, out: &Tensor) -> Result<
 pub fn all_dims(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALL_DIMS, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&ALL_DIMS, keys, &[&self_, &dim, &keepdim]);
     }
     forward::all_dims(self_, dim, keepdim)
 }
@@ -75,8 +75,7 @@ pub fn all_dims(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Te
 pub fn all_dims_out(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ALL_DIMS_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&ALL_DIMS_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     forward::all_dims_out(self_, dim, keepdim, out)
 }
@@ -86,72 +85,58 @@ mod forward {
     use super::*;
 
     pub fn all(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("all", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::truth(self_)?.make()?;
-            if dispatch::on_cpu("all", &result, [self_])? {
-                reduce::all(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result("all", [self_], |&[self_]| rules::truth(self_), |result, &[self_]| reduce::all(result, self_))
     }
 
     pub fn all_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("all.all_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::truth(self_)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("all.all_out", &place, [self_])? {
-                reduce::all(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "all.all_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::truth(self_),
+            |result, &[self_]| reduce::all(result, self_),
+        )
     }
 
     pub fn all_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-        dispatch::named("all.dim", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::truth_dim(self_, dim, keepdim)?.make()?;
-            if dispatch::on_cpu("all.dim", &result, [self_])? {
-                reduce::all_dim(&result, self_, dim, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "all.dim",
+            [self_],
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dim(result, self_, dim, keepdim),
+        )
     }
 
     pub fn all_out(self_: &Tensor, dim: i64, keepdim: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("all.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::truth_dim(self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("all.out", &place, [self_])? {
-                reduce::all_dim(&place, self_, dim, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "all.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dim(result, self_, dim, keepdim),
+        )
     }
 
     pub fn all_dims(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-        dispatch::named("all.dims", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::truth_dims(self_, dim, keepdim)?.make()?;
-            if dispatch::on_cpu("all.dims", &result, [self_])? {
-                reduce::all_dims(&result, self_, dim, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "all.dims",
+            [self_],
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dims(result, self_, dim, keepdim),
+        )
     }
 
     pub fn all_dims_out(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("all.dims_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::truth_dims(self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("all.dims_out", &place, [self_])? {
-                reduce::all_dims(&place, self_, dim, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "all.dims_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dims(result, self_, dim, keepdim),
+        )
     }
 }
 

@@ -2,8 +2,8 @@
 //! `amin`: Finds the smallest element along dimensions; none given means all. Ties share the gradient.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DimVec, Result};
 
@@ -21,7 +21,7 @@ pub fn amin(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         return forward::amin(self_, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&AMIN, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&AMIN, keys, &[&self_, &dim, &keepdim]);
     }
     gradient::amin(self_, dim, keepdim)
 }
@@ -33,7 +33,7 @@ pub fn amin_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Res
         return forward::amin_out(self_, dim, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&AMIN_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&AMIN_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     gradient::amin_out(self_, dim, keepdim, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn amin(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-        dispatch::named("amin", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::amin(self_, dim, keepdim)?.make()?;
-            if dispatch::on_cpu("amin", &result, [self_])? {
-                reduce::amin(&result, self_, dim, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "amin",
+            [self_],
+            |&[self_]| rules::amin(self_, dim, keepdim),
+            |result, &[self_]| reduce::amin(result, self_, dim, keepdim),
+        )
     }
 
     pub fn amin_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("amin.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::amin(self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("amin.out", &place, [self_])? {
-                reduce::amin(&place, self_, dim, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "amin.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::amin(self_, dim, keepdim),
+            |result, &[self_]| reduce::amin(result, self_, dim, keepdim),
+        )
     }
 }
 
@@ -71,18 +68,15 @@ mod gradient {
     use super::*;
 
     pub fn amin(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-        let mut result = forward::amin(self_, dim, keepdim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AminBackward0 {
+        let result = forward::amin(self_, dim, keepdim)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(AminBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 dim: DimVec::from_slice(dim),
                 keepdim,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn amin_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
@@ -107,8 +101,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +111,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::extreme(grad, self_, result, dim, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

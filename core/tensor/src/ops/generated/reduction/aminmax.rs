@@ -21,7 +21,7 @@ pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tenso
         return forward::aminmax(self_, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&AMINMAX, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&AMINMAX, keys, &[&self_, &dim, &keepdim]);
     }
     gradient::aminmax(self_, dim, keepdim)
 }
@@ -33,12 +33,7 @@ pub fn aminmax_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, min: &Tensor
         return forward::aminmax_out(self_, dim, keepdim, min, max);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &AMINMAX_OUT,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), min.into(), max.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&AMINMAX_OUT, keys, &[&self_, &dim, &keepdim, &min, &max]);
     }
     gradient::aminmax_out(self_, dim, keepdim, min, max)
 }
@@ -118,8 +113,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) && (call.grad(0).is_some() || call.grad(1).is_some()) {
                 let grad = &call.grad_or_zeros(0)?;
                 let grad_max = &call.grad_or_zeros(1)?;
@@ -130,7 +124,7 @@ mod gradient {
                 let min = &call.unpack(&self.min)?;
                 gradients.set(0, formulas::aminmax([grad, grad_max], self_, [min, max], dim, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

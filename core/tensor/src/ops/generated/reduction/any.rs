@@ -2,7 +2,7 @@
 //! `any`: Tells whether any element differs from zero.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn any(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ANY, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ANY, keys, &[&self_]);
     }
     forward::any(self_)
 }
@@ -25,7 +25,7 @@ pub fn any(self_: &Tensor) -> Result<Tensor> {
 pub fn any_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ANY_ALL_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ANY_ALL_OUT, keys, &[&self_, &out]);
     }
     forward::any_all_out(self_, out)
 }
@@ -41,7 +41,7 @@ pub fn any_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
 pub fn any_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ANY_DIM, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&ANY_DIM, keys, &[&self_, &dim, &keepdim]);
     }
     forward::any_dim(self_, dim, keepdim)
 }
@@ -50,7 +50,7 @@ pub fn any_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
 pub fn any_out(self_: &Tensor, dim: i64, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ANY_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ANY_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     forward::any_out(self_, dim, keepdim, out)
 }
@@ -66,7 +66,7 @@ pub fn any_out(self_: &Tensor, dim: i64, keepdim: bool, out: &Tensor) -> Result<
 pub fn any_dims(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ANY_DIMS, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&ANY_DIMS, keys, &[&self_, &dim, &keepdim]);
     }
     forward::any_dims(self_, dim, keepdim)
 }
@@ -75,8 +75,7 @@ pub fn any_dims(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Te
 pub fn any_dims_out(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ANY_DIMS_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&ANY_DIMS_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     forward::any_dims_out(self_, dim, keepdim, out)
 }
@@ -86,72 +85,58 @@ mod forward {
     use super::*;
 
     pub fn any(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("any", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::truth(self_)?.make()?;
-            if dispatch::on_cpu("any", &result, [self_])? {
-                reduce::any(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result("any", [self_], |&[self_]| rules::truth(self_), |result, &[self_]| reduce::any(result, self_))
     }
 
     pub fn any_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("any.all_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::truth(self_)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("any.all_out", &place, [self_])? {
-                reduce::any(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "any.all_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::truth(self_),
+            |result, &[self_]| reduce::any(result, self_),
+        )
     }
 
     pub fn any_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<Tensor> {
-        dispatch::named("any.dim", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::truth_dim(self_, dim, keepdim)?.make()?;
-            if dispatch::on_cpu("any.dim", &result, [self_])? {
-                reduce::any_dim(&result, self_, dim, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "any.dim",
+            [self_],
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dim(result, self_, dim, keepdim),
+        )
     }
 
     pub fn any_out(self_: &Tensor, dim: i64, keepdim: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("any.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::truth_dim(self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("any.out", &place, [self_])? {
-                reduce::any_dim(&place, self_, dim, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "any.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dim(result, self_, dim, keepdim),
+        )
     }
 
     pub fn any_dims(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool) -> Result<Tensor> {
-        dispatch::named("any.dims", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::truth_dims(self_, dim, keepdim)?.make()?;
-            if dispatch::on_cpu("any.dims", &result, [self_])? {
-                reduce::any_dims(&result, self_, dim, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "any.dims",
+            [self_],
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dims(result, self_, dim, keepdim),
+        )
     }
 
     pub fn any_dims_out(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("any.dims_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::truth_dims(self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("any.dims_out", &place, [self_])? {
-                reduce::any_dims(&place, self_, dim, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "any.dims_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dims(result, self_, dim, keepdim),
+        )
     }
 }
 

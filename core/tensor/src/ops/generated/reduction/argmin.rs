@@ -2,7 +2,7 @@
 //! `argmin`: Finds where the smallest element stands, along a dimension or in the flattened tensor.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn argmin(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ARGMIN, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&ARGMIN, keys, &[&self_, &dim, &keepdim]);
     }
     forward::argmin(self_, dim, keepdim)
 }
@@ -26,8 +26,7 @@ pub fn argmin(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor>
 pub fn argmin_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ARGMIN_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&ARGMIN_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     forward::argmin_out(self_, dim, keepdim, out)
 }
@@ -37,26 +36,23 @@ mod forward {
     use super::*;
 
     pub fn argmin(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
-        dispatch::named("argmin", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::argmin(self_, dim, keepdim)?.make()?;
-            if dispatch::on_cpu("argmin", &result, [self_])? {
-                reduce::argmin(&result, self_, dim, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "argmin",
+            [self_],
+            |&[self_]| rules::argmin(self_, dim, keepdim),
+            |result, &[self_]| reduce::argmin(result, self_, dim, keepdim),
+        )
     }
 
     pub fn argmin_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, out: &Tensor) -> Result<()> {
-        dispatch::named("argmin.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::argmin(self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("argmin.out", &place, [self_])? {
-                reduce::argmin(&place, self_, dim, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "argmin.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::argmin(self_, dim, keepdim),
+            |result, &[self_]| reduce::argmin(result, self_, dim, keepdim),
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 //! `count_nonzero`: Counts the elements that differ from zero, along a dimension or of all.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn count_nonzero(self_: &Tensor, dim: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&COUNT_NONZERO, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&COUNT_NONZERO, keys, &[&self_, &dim]);
     }
     forward::count_nonzero(self_, dim)
 }
@@ -33,7 +33,7 @@ pub fn count_nonzero(self_: &Tensor, dim: Option<i64>) -> Result<Tensor> {
 pub fn count_nonzero_dim_intlist(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&COUNT_NONZERO_DIM_INTLIST, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&COUNT_NONZERO_DIM_INTLIST, keys, &[&self_, &dim]);
     }
     forward::count_nonzero_dim_intlist(self_, dim)
 }
@@ -43,25 +43,21 @@ mod forward {
     use super::*;
 
     pub fn count_nonzero(self_: &Tensor, dim: Option<i64>) -> Result<Tensor> {
-        dispatch::named("count_nonzero", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::count_nonzero(self_, dim)?.make()?;
-            if dispatch::on_cpu("count_nonzero", &result, [self_])? {
-                reduce::count_nonzero(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "count_nonzero",
+            [self_],
+            |&[self_]| rules::count_nonzero(self_, dim),
+            |result, &[self_]| reduce::count_nonzero(result, self_, dim),
+        )
     }
 
     pub fn count_nonzero_dim_intlist(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
-        dispatch::named("count_nonzero.dim_IntList", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::count_nonzero_dims(self_, dim)?.make()?;
-            if dispatch::on_cpu("count_nonzero.dim_IntList", &result, [self_])? {
-                reduce::count_nonzero_dims(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "count_nonzero.dim_IntList",
+            [self_],
+            |&[self_]| rules::count_nonzero_dims(self_, dim),
+            |result, &[self_]| reduce::count_nonzero_dims(result, self_, dim),
+        )
     }
 }
 

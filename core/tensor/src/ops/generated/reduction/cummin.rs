@@ -23,7 +23,7 @@ pub fn cummin(self_: &Tensor, dim: i64) -> Result<(Tensor, Tensor)> {
         return forward::cummin(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMMIN, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&CUMMIN, keys, &[&self_, &dim]);
     }
     gradient::cummin(self_, dim)
 }
@@ -35,8 +35,7 @@ pub fn cummin_out(self_: &Tensor, dim: i64, values: &Tensor, indices: &Tensor) -
         return forward::cummin_out(self_, dim, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMMIN_OUT, keys, vec![self_.into(), dim.into(), values.into(), indices.into()])
-            .map(drop);
+        return dispatch::boxed(&CUMMIN_OUT, keys, &[&self_, &dim, &values, &indices]);
     }
     gradient::cummin_out(self_, dim, values, indices)
 }
@@ -112,8 +111,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -122,7 +120,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.new_zeros(&self_.sizes()).scatter_add(dim, indices, grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

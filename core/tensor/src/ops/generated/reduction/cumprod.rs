@@ -3,8 +3,8 @@
 //! int64.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DType, Result};
 
@@ -21,7 +21,7 @@ pub fn cumprod(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
         return forward::cumprod(self_, dim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMPROD, keys, vec![self_.into(), dim.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&CUMPROD, keys, &[&self_, &dim, &dtype]);
     }
     gradient::cumprod(self_, dim, dtype)
 }
@@ -33,7 +33,7 @@ pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
         return forward::cumprod_(self_, dim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMPROD_, keys, vec![self_.into(), dim.into(), dtype.into()]).map(drop);
+        return dispatch::boxed(&CUMPROD_, keys, &[&self_, &dim, &dtype]);
     }
     gradient::cumprod_(self_, dim, dtype)
 }
@@ -45,7 +45,7 @@ pub fn cumprod_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor)
         return forward::cumprod_out(self_, dim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMPROD_OUT, keys, vec![self_.into(), dim.into(), dtype.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CUMPROD_OUT, keys, &[&self_, &dim, &dtype, &out]);
     }
     gradient::cumprod_out(self_, dim, dtype, out)
 }
@@ -55,39 +55,33 @@ mod forward {
     use super::*;
 
     pub fn cumprod(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("cumprod", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::cumsum(self_, dim, dtype)?.make()?;
-            if dispatch::on_cpu("cumprod", &result, [self_])? {
-                reduce::cumprod(&result, self_, dim, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "cumprod",
+            [self_],
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumprod(result, self_, dim, dtype),
+        )
     }
 
     pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-        dispatch::named("cumprod_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("cumprod_", &place, [self_])? {
-                reduce::cumprod(&place, self_, dim, dtype)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "cumprod_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumprod(result, self_, dim, dtype),
+        )
     }
 
     pub fn cumprod_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
-        dispatch::named("cumprod.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("cumprod.out", &place, [self_])? {
-                reduce::cumprod(&place, self_, dim, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "cumprod.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumprod(result, self_, dim, dtype),
+        )
     }
 }
 
@@ -96,26 +90,20 @@ mod gradient {
     use super::*;
 
     pub fn cumprod(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::cumprod(self_, dim, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CumprodBackward0 {
+        let result = forward::cumprod(self_, dim, dtype)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(CumprodBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 dim,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("cumprod_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("cumprod_", self_, &[self_])? else {
             return forward::cumprod_(self_, dim, dtype);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::cumprod_(self_, dim, dtype)?;
         let node = CumprodBackward0 { self_: saved_self, dim, result: Saved::output_if(edges.needs(0), self_)? };
@@ -143,8 +131,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -153,7 +140,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::cumprod(grad, self_, result, dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

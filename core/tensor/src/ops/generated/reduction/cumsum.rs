@@ -2,8 +2,8 @@
 //! `cumsum`: Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DType, Result};
 
@@ -20,7 +20,7 @@ pub fn cumsum(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> 
         return forward::cumsum(self_, dim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMSUM, keys, vec![self_.into(), dim.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&CUMSUM, keys, &[&self_, &dim, &dtype]);
     }
     gradient::cumsum(self_, dim, dtype)
 }
@@ -32,7 +32,7 @@ pub fn cumsum_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
         return forward::cumsum_(self_, dim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMSUM_, keys, vec![self_.into(), dim.into(), dtype.into()]).map(drop);
+        return dispatch::boxed(&CUMSUM_, keys, &[&self_, &dim, &dtype]);
     }
     gradient::cumsum_(self_, dim, dtype)
 }
@@ -44,7 +44,7 @@ pub fn cumsum_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) 
         return forward::cumsum_out(self_, dim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMSUM_OUT, keys, vec![self_.into(), dim.into(), dtype.into(), out.into()]).map(drop);
+        return dispatch::boxed(&CUMSUM_OUT, keys, &[&self_, &dim, &dtype, &out]);
     }
     gradient::cumsum_out(self_, dim, dtype, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn cumsum(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("cumsum", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::cumsum(self_, dim, dtype)?.make()?;
-            if dispatch::on_cpu("cumsum", &result, [self_])? {
-                reduce::cumsum(&result, self_, dim, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "cumsum",
+            [self_],
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumsum(result, self_, dim, dtype),
+        )
     }
 
     pub fn cumsum_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-        dispatch::named("cumsum_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("cumsum_", &place, [self_])? {
-                reduce::cumsum(&place, self_, dim, dtype)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "cumsum_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumsum(result, self_, dim, dtype),
+        )
     }
 
     pub fn cumsum_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
-        dispatch::named("cumsum.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("cumsum.out", &place, [self_])? {
-                reduce::cumsum(&place, self_, dim, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "cumsum.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumsum(result, self_, dim, dtype),
+        )
     }
 }
 
@@ -95,22 +89,14 @@ mod gradient {
     use super::*;
 
     pub fn cumsum(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::cumsum(self_, dim, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CumsumBackward0 { dim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::cumsum(self_, dim, dtype)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(CumsumBackward0 { dim }))
     }
 
     pub fn cumsum_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("cumsum_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("cumsum_", self_, &[self_])? else {
             return forward::cumsum_(self_, dim, dtype);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::cumsum_(self_, dim, dtype)?;
         let node = CumsumBackward0 { dim };
         autograd::rebase_history(self_, edges, node)
@@ -135,15 +121,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dim = self.dim;
                 gradients.set(0, grad._cumsum_from_end(dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `cumsum_from_end`: The gradient of cumsum: partial sums from the other end.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -19,7 +19,7 @@ pub fn _cumsum_from_end(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::_cumsum_from_end(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_CUMSUM_FROM_END, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&_CUMSUM_FROM_END, keys, &[&self_, &dim]);
     }
     gradient::_cumsum_from_end(self_, dim)
 }
@@ -29,14 +29,12 @@ mod forward {
     use super::*;
 
     pub fn _cumsum_from_end(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        dispatch::named("_cumsum_from_end", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::cumsum_from_end(self_, dim)?.make()?;
-            if dispatch::on_cpu("_cumsum_from_end", &result, [self_])? {
-                reduce::cumsum_from_end(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_cumsum_from_end",
+            [self_],
+            |&[self_]| rules::cumsum_from_end(self_, dim),
+            |result, &[self_]| reduce::cumsum_from_end(result, self_, dim),
+        )
     }
 }
 
@@ -45,13 +43,8 @@ mod gradient {
     use super::*;
 
     pub fn _cumsum_from_end(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = forward::_cumsum_from_end(self_, dim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = CumsumFromEndBackward0 { dim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::_cumsum_from_end(self_, dim)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(CumsumFromEndBackward0 { dim }))
     }
 
     /// The derivative of `_cumsum_from_end`.
@@ -68,15 +61,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dim = self.dim;
                 gradients.set(0, grad.cumsum(dim, None))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn frobenius_norm_dim(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FROBENIUS_NORM_DIM, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&FROBENIUS_NORM_DIM, keys, &[&self_, &dim, &keepdim]);
     }
     composite::frobenius_norm_dim(self_, dim, keepdim)
 }
@@ -30,8 +30,7 @@ pub fn frobenius_norm_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tens
         return forward::frobenius_norm_out(self_, dim, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&FROBENIUS_NORM_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&FROBENIUS_NORM_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     gradient::frobenius_norm_out(self_, dim, keepdim, out)
 }

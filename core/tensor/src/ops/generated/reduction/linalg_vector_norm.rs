@@ -2,8 +2,8 @@
 //! `linalg_vector_norm`: Takes the norm of any order along dimensions; none given means all.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DType, DimVec, Result, Scalar};
 
@@ -28,12 +28,7 @@ pub fn linalg_vector_norm(
         return forward::linalg_vector_norm(self_, ord, dim, keepdim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &LINALG_VECTOR_NORM,
-            keys,
-            vec![self_.into(), ord.into(), dim.into(), keepdim.into(), dtype.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&LINALG_VECTOR_NORM, keys, &[&self_, &ord, &dim, &keepdim, &dtype]);
     }
     gradient::linalg_vector_norm(self_, ord, dim, keepdim, dtype)
 }
@@ -52,12 +47,7 @@ pub fn linalg_vector_norm_out(
         return forward::linalg_vector_norm_out(self_, ord, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &LINALG_VECTOR_NORM_OUT,
-            keys,
-            vec![self_.into(), ord.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&LINALG_VECTOR_NORM_OUT, keys, &[&self_, &ord, &dim, &keepdim, &dtype, &out]);
     }
     gradient::linalg_vector_norm_out(self_, ord, dim, keepdim, dtype, out)
 }
@@ -73,14 +63,12 @@ mod forward {
         keepdim: bool,
         dtype: Option<DType>,
     ) -> Result<Tensor> {
-        dispatch::named("linalg_vector_norm", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype)?.make()?;
-            if dispatch::on_cpu("linalg_vector_norm", &result, [self_])? {
-                reduce::linalg_vector_norm(&result, self_, ord, dim, keepdim, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "linalg_vector_norm",
+            [self_],
+            |&[self_]| rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype),
+            |result, &[self_]| reduce::linalg_vector_norm(result, self_, ord, dim, keepdim, dtype),
+        )
     }
 
     pub fn linalg_vector_norm_out(
@@ -91,15 +79,14 @@ mod forward {
         dtype: Option<DType>,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("linalg_vector_norm.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("linalg_vector_norm.out", &place, [self_])? {
-                reduce::linalg_vector_norm(&place, self_, ord, dim, keepdim, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "linalg_vector_norm.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype),
+            |result, &[self_]| reduce::linalg_vector_norm(result, self_, ord, dim, keepdim, dtype),
+        )
     }
 }
 
@@ -114,19 +101,16 @@ mod gradient {
         keepdim: bool,
         dtype: Option<DType>,
     ) -> Result<Tensor> {
-        let mut result = forward::linalg_vector_norm(self_, ord, dim, keepdim, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LinalgVectorNormBackward0 {
+        let result = forward::linalg_vector_norm(self_, ord, dim, keepdim, dtype)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(LinalgVectorNormBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 ord,
                 dim: dim.map(DimVec::from_slice),
                 keepdim,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn linalg_vector_norm_out(
@@ -159,8 +143,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -171,7 +154,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::norm(grad, self_, result, ord, dim, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

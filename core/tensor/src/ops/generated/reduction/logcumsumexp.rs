@@ -2,8 +2,8 @@
 //! `logcumsumexp`: Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn logcumsumexp(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::logcumsumexp(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGCUMSUMEXP, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&LOGCUMSUMEXP, keys, &[&self_, &dim]);
     }
     gradient::logcumsumexp(self_, dim)
 }
@@ -33,7 +33,7 @@ pub fn logcumsumexp_out(self_: &Tensor, dim: i64, out: &Tensor) -> Result<()> {
         return forward::logcumsumexp_out(self_, dim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGCUMSUMEXP_OUT, keys, vec![self_.into(), dim.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LOGCUMSUMEXP_OUT, keys, &[&self_, &dim, &out]);
     }
     gradient::logcumsumexp_out(self_, dim, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn logcumsumexp(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        dispatch::named("logcumsumexp", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::logcumsumexp(self_, dim)?.make()?;
-            if dispatch::on_cpu("logcumsumexp", &result, [self_])? {
-                reduce::logcumsumexp(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "logcumsumexp",
+            [self_],
+            |&[self_]| rules::logcumsumexp(self_, dim),
+            |result, &[self_]| reduce::logcumsumexp(result, self_, dim),
+        )
     }
 
     pub fn logcumsumexp_out(self_: &Tensor, dim: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("logcumsumexp.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::logcumsumexp(self_, dim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("logcumsumexp.out", &place, [self_])? {
-                reduce::logcumsumexp(&place, self_, dim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "logcumsumexp.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::logcumsumexp(self_, dim),
+            |result, &[self_]| reduce::logcumsumexp(result, self_, dim),
+        )
     }
 }
 
@@ -71,17 +68,14 @@ mod gradient {
     use super::*;
 
     pub fn logcumsumexp(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = forward::logcumsumexp(self_, dim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LogcumsumexpBackward0 {
+        let result = forward::logcumsumexp(self_, dim)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(LogcumsumexpBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 dim,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn logcumsumexp_out(self_: &Tensor, dim: i64, out: &Tensor) -> Result<()> {
@@ -105,8 +99,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,7 +108,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::logcumsumexp(grad, self_, result, dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -18,7 +18,7 @@ use rushlight_base::Result;
 pub fn logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGSUMEXP, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&LOGSUMEXP, keys, &[&self_, &dim, &keepdim]);
     }
     composite::logsumexp(self_, dim, keepdim)
 }
@@ -30,8 +30,7 @@ pub fn logsumexp_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -
         return forward::logsumexp_out(self_, dim, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LOGSUMEXP_OUT, keys, vec![self_.into(), dim.into(), keepdim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&LOGSUMEXP_OUT, keys, &[&self_, &dim, &keepdim, &out]);
     }
     gradient::logsumexp_out(self_, dim, keepdim, out)
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn max(self_: &Tensor) -> Result<Tensor> {
         return forward::max(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MAX, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MAX, keys, &[&self_]);
     }
     gradient::max(self_)
 }
@@ -32,7 +32,7 @@ pub fn max_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::max_unary_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MAX_UNARY_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MAX_UNARY_OUT, keys, &[&self_, &out]);
     }
     gradient::max_unary_out(self_, out)
 }
@@ -51,7 +51,7 @@ pub fn max_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tenso
         return forward::max_dim(self_, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MAX_DIM, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&MAX_DIM, keys, &[&self_, &dim, &keepdim]);
     }
     gradient::max_dim(self_, dim, keepdim)
 }
@@ -63,12 +63,7 @@ pub fn max_dim_max(self_: &Tensor, dim: i64, keepdim: bool, max: &Tensor, max_va
         return forward::max_dim_max(self_, dim, keepdim, max, max_values);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MAX_DIM_MAX,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), max.into(), max_values.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&MAX_DIM_MAX, keys, &[&self_, &dim, &keepdim, &max, &max_values]);
     }
     gradient::max_dim_max(self_, dim, keepdim, max, max_values)
 }
@@ -78,26 +73,18 @@ mod forward {
     use super::*;
 
     pub fn max(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("max", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::max(self_)?.make()?;
-            if dispatch::on_cpu("max", &result, [self_])? {
-                reduce::max(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result("max", [self_], |&[self_]| rules::max(self_), |result, &[self_]| reduce::max(result, self_))
     }
 
     pub fn max_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("max.unary_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::max(self_)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("max.unary_out", &place, [self_])? {
-                reduce::max(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "max.unary_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::max(self_),
+            |result, &[self_]| reduce::max(result, self_),
+        )
     }
 
     pub fn max_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
@@ -133,16 +120,13 @@ mod gradient {
     use super::*;
 
     pub fn max(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::max(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MaxBackward1 {
+        let result = forward::max(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(MaxBackward1 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn max_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -165,8 +149,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -174,7 +157,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::extreme(grad, self_, result, &[], false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
@@ -215,8 +198,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -226,7 +208,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

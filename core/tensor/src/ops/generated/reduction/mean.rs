@@ -2,8 +2,8 @@
 //! `mean`: Averages all elements.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DType, DimVec, Result};
 
@@ -20,7 +20,7 @@ pub fn mean(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
         return forward::mean(self_, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MEAN, keys, vec![self_.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&MEAN, keys, &[&self_, &dtype]);
     }
     gradient::mean(self_, dtype)
 }
@@ -32,7 +32,7 @@ pub fn mean_dtype_out(self_: &Tensor, dtype: Option<DType>, out: &Tensor) -> Res
         return forward::mean_dtype_out(self_, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MEAN_DTYPE_OUT, keys, vec![self_.into(), dtype.into(), out.into()]).map(drop);
+        return dispatch::boxed(&MEAN_DTYPE_OUT, keys, &[&self_, &dtype, &out]);
     }
     gradient::mean_dtype_out(self_, dtype, out)
 }
@@ -52,8 +52,7 @@ pub fn mean_dim(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Optio
         return forward::mean_dim(self_, dim, keepdim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MEAN_DIM, keys, vec![self_.into(), dim.into(), keepdim.into(), dtype.into()])?
-            .extract();
+        return dispatch::boxed(&MEAN_DIM, keys, &[&self_, &dim, &keepdim, &dtype]);
     }
     gradient::mean_dim(self_, dim, keepdim, dtype)
 }
@@ -65,12 +64,7 @@ pub fn mean_out(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Optio
         return forward::mean_out(self_, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MEAN_OUT,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&MEAN_OUT, keys, &[&self_, &dim, &keepdim, &dtype, &out]);
     }
     gradient::mean_out(self_, dim, keepdim, dtype, out)
 }
@@ -80,37 +74,32 @@ mod forward {
     use super::*;
 
     pub fn mean(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("mean", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::mean(self_, dtype)?.make()?;
-            if dispatch::on_cpu("mean", &result, [self_])? {
-                reduce::mean(&result, self_, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mean",
+            [self_],
+            |&[self_]| rules::mean(self_, dtype),
+            |result, &[self_]| reduce::mean(result, self_, dtype),
+        )
     }
 
     pub fn mean_dtype_out(self_: &Tensor, dtype: Option<DType>, out: &Tensor) -> Result<()> {
-        dispatch::named("mean.dtype_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::mean(self_, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("mean.dtype_out", &place, [self_])? {
-                reduce::mean(&place, self_, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mean.dtype_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::mean(self_, dtype),
+            |result, &[self_]| reduce::mean(result, self_, dtype),
+        )
     }
 
     pub fn mean_dim(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("mean.dim", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::mean_dim(self_, dim, keepdim, dtype)?.make()?;
-            if dispatch::on_cpu("mean.dim", &result, [self_])? {
-                reduce::mean_dim(&result, self_, dim, keepdim, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "mean.dim",
+            [self_],
+            |&[self_]| rules::mean_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::mean_dim(result, self_, dim, keepdim, dtype),
+        )
     }
 
     pub fn mean_out(
@@ -120,15 +109,14 @@ mod forward {
         dtype: Option<DType>,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("mean.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::mean_dim(self_, dim, keepdim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("mean.out", &place, [self_])? {
-                reduce::mean_dim(&place, self_, dim, keepdim, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "mean.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::mean_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::mean_dim(result, self_, dim, keepdim, dtype),
+        )
     }
 }
 
@@ -137,13 +125,8 @@ mod gradient {
     use super::*;
 
     pub fn mean(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::mean(self_, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MeanBackward0 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::mean(self_, dtype)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(MeanBackward0 { self_: Meta::of(self_) }))
     }
 
     pub fn mean_dtype_out(self_: &Tensor, dtype: Option<DType>, out: &Tensor) -> Result<()> {
@@ -165,26 +148,22 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, formulas::mean(grad, &self_.sizes(), None, false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn mean_dim(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::mean_dim(self_, dim, keepdim, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MeanBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::mean_dim(self_, dim, keepdim, dtype)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(MeanBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim })
+        })
     }
 
     pub fn mean_out(
@@ -214,8 +193,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -224,7 +202,7 @@ mod gradient {
                 let keepdim = self.keepdim;
                 gradients.set(0, formulas::mean(grad, &self_.sizes(), dim, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

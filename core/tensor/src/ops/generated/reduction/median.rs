@@ -4,7 +4,7 @@
 
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn median(self_: &Tensor) -> Result<Tensor> {
         return forward::median(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MEDIAN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MEDIAN, keys, &[&self_]);
     }
     gradient::median(self_)
 }
@@ -42,7 +42,7 @@ pub fn median_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Te
         return forward::median_dim(self_, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MEDIAN_DIM, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&MEDIAN_DIM, keys, &[&self_, &dim, &keepdim]);
     }
     gradient::median_dim(self_, dim, keepdim)
 }
@@ -54,12 +54,7 @@ pub fn median_dim_values(self_: &Tensor, dim: i64, keepdim: bool, values: &Tenso
         return forward::median_dim_values(self_, dim, keepdim, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MEDIAN_DIM_VALUES,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&MEDIAN_DIM_VALUES, keys, &[&self_, &dim, &keepdim, &values, &indices]);
     }
     gradient::median_dim_values(self_, dim, keepdim, values, indices)
 }
@@ -69,14 +64,12 @@ mod forward {
     use super::*;
 
     pub fn median(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("median", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::median(self_)?.make()?;
-            if dispatch::on_cpu("median", &result, [self_])? {
-                reduce::median(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "median",
+            [self_],
+            |&[self_]| rules::median(self_),
+            |result, &[self_]| reduce::median(result, self_),
+        )
     }
 
     pub fn median_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
@@ -112,16 +105,13 @@ mod gradient {
     use super::*;
 
     pub fn median(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::median(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = MedianBackward0 {
+        let result = forward::median(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(MedianBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     /// The derivative of `median`.
@@ -139,8 +129,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -148,7 +137,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::extreme(grad, self_, result, &[], false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
@@ -189,8 +178,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -200,7 +188,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -18,8 +18,7 @@ use rushlight_base::{DType, Result};
 pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NANMEAN, keys, vec![self_.into(), dim.into(), keepdim.into(), dtype.into()])?
-            .extract();
+        return dispatch::boxed(&NANMEAN, keys, &[&self_, &dim, &keepdim, &dtype]);
     }
     composite::nanmean(self_, dim, keepdim, dtype)
 }
@@ -37,12 +36,7 @@ pub fn nanmean_out(
         return forward::nanmean_out(self_, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NANMEAN_OUT,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NANMEAN_OUT, keys, &[&self_, &dim, &keepdim, &dtype, &out]);
     }
     gradient::nanmean_out(self_, dim, keepdim, dtype, out)
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn nanmedian(self_: &Tensor) -> Result<Tensor> {
         return forward::nanmedian(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NANMEDIAN, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&NANMEDIAN, keys, &[&self_]);
     }
     gradient::nanmedian(self_)
 }
@@ -40,7 +40,7 @@ pub fn nanmedian_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor,
         return forward::nanmedian_dim(self_, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NANMEDIAN_DIM, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&NANMEDIAN_DIM, keys, &[&self_, &dim, &keepdim]);
     }
     gradient::nanmedian_dim(self_, dim, keepdim)
 }
@@ -52,12 +52,7 @@ pub fn nanmedian_dim_values(self_: &Tensor, dim: i64, keepdim: bool, values: &Te
         return forward::nanmedian_dim_values(self_, dim, keepdim, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NANMEDIAN_DIM_VALUES,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NANMEDIAN_DIM_VALUES, keys, &[&self_, &dim, &keepdim, &values, &indices]);
     }
     gradient::nanmedian_dim_values(self_, dim, keepdim, values, indices)
 }
@@ -67,14 +62,12 @@ mod forward {
     use super::*;
 
     pub fn nanmedian(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("nanmedian", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::median(self_)?.make()?;
-            if dispatch::on_cpu("nanmedian", &result, [self_])? {
-                reduce::nanmedian(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "nanmedian",
+            [self_],
+            |&[self_]| rules::median(self_),
+            |result, &[self_]| reduce::nanmedian(result, self_),
+        )
     }
 
     pub fn nanmedian_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
@@ -116,16 +109,13 @@ mod gradient {
     use super::*;
 
     pub fn nanmedian(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::nanmedian(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = NanmedianBackward0 {
+        let result = forward::nanmedian(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(NanmedianBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     /// The derivative of `nanmedian`.
@@ -143,8 +133,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -152,7 +141,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::extreme(grad, self_, result, &[], false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
@@ -199,8 +188,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -210,7 +198,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

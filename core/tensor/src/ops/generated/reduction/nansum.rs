@@ -18,7 +18,7 @@ use rushlight_base::{DType, Result};
 pub fn nansum(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NANSUM, keys, vec![self_.into(), dim.into(), keepdim.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&NANSUM, keys, &[&self_, &dim, &keepdim, &dtype]);
     }
     composite::nansum(self_, dim, keepdim, dtype)
 }
@@ -36,12 +36,7 @@ pub fn nansum_out(
         return forward::nansum_out(self_, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NANSUM_OUT,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NANSUM_OUT, keys, &[&self_, &dim, &keepdim, &dtype, &out]);
     }
     gradient::nansum_out(self_, dim, keepdim, dtype, out)
 }

@@ -17,7 +17,7 @@ use rushlight_base::{DType, Result, Scalar};
 pub fn norm_scalaropt_dtype(self_: &Tensor, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NORM_SCALAROPT_DTYPE, keys, vec![self_.into(), p.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&NORM_SCALAROPT_DTYPE, keys, &[&self_, &p, &dtype]);
     }
     composite::norm_scalaropt_dtype(self_, p, dtype)
 }
@@ -32,7 +32,7 @@ pub fn norm_scalaropt_dtype(self_: &Tensor, p: Option<Scalar>, dtype: DType) -> 
 pub fn norm_scalar(self_: &Tensor, p: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NORM_SCALAR, keys, vec![self_.into(), p.into()])?.extract();
+        return dispatch::boxed(&NORM_SCALAR, keys, &[&self_, &p]);
     }
     composite::norm_scalar(self_, p)
 }
@@ -54,12 +54,7 @@ pub fn norm_scalaropt_dim_dtype(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NORM_SCALAROPT_DIM_DTYPE,
-            keys,
-            vec![self_.into(), p.into(), dim.into(), keepdim.into(), dtype.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NORM_SCALAROPT_DIM_DTYPE, keys, &[&self_, &p, &dim, &keepdim, &dtype]);
     }
     composite::norm_scalaropt_dim_dtype(self_, p, dim, keepdim, dtype)
 }
@@ -78,12 +73,7 @@ pub fn norm_dtype_out(
         return forward::norm_dtype_out(self_, p, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NORM_DTYPE_OUT,
-            keys,
-            vec![self_.into(), p.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NORM_DTYPE_OUT, keys, &[&self_, &p, &dim, &keepdim, &dtype, &out]);
     }
     gradient::norm_dtype_out(self_, p, dim, keepdim, dtype, out)
 }
@@ -99,8 +89,7 @@ pub fn norm_dtype_out(
 pub fn norm_scalaropt_dim(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NORM_SCALAROPT_DIM, keys, vec![self_.into(), p.into(), dim.into(), keepdim.into()])?
-            .extract();
+        return dispatch::boxed(&NORM_SCALAROPT_DIM, keys, &[&self_, &p, &dim, &keepdim]);
     }
     composite::norm_scalaropt_dim(self_, p, dim, keepdim)
 }
@@ -112,8 +101,7 @@ pub fn norm_out(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool, o
         return forward::norm_out(self_, p, dim, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NORM_OUT, keys, vec![self_.into(), p.into(), dim.into(), keepdim.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&NORM_OUT, keys, &[&self_, &p, &dim, &keepdim, &out]);
     }
     gradient::norm_out(self_, p, dim, keepdim, out)
 }

@@ -2,8 +2,8 @@
 //! `prod`: Multiplies all elements; bool and integers give int64.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DType, Result};
 
@@ -20,7 +20,7 @@ pub fn prod(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
         return forward::prod(self_, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&PROD, keys, vec![self_.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&PROD, keys, &[&self_, &dtype]);
     }
     gradient::prod(self_, dtype)
 }
@@ -39,8 +39,7 @@ pub fn prod_dim_int(self_: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType
         return forward::prod_dim_int(self_, dim, keepdim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&PROD_DIM_INT, keys, vec![self_.into(), dim.into(), keepdim.into(), dtype.into()])?
-            .extract();
+        return dispatch::boxed(&PROD_DIM_INT, keys, &[&self_, &dim, &keepdim, &dtype]);
     }
     gradient::prod_dim_int(self_, dim, keepdim, dtype)
 }
@@ -52,12 +51,7 @@ pub fn prod_int_out(self_: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType
         return forward::prod_int_out(self_, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &PROD_INT_OUT,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&PROD_INT_OUT, keys, &[&self_, &dim, &keepdim, &dtype, &out]);
     }
     gradient::prod_int_out(self_, dim, keepdim, dtype, out)
 }
@@ -67,37 +61,32 @@ mod forward {
     use super::*;
 
     pub fn prod(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("prod", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::prod(self_, dtype)?.make()?;
-            if dispatch::on_cpu("prod", &result, [self_])? {
-                reduce::prod(&result, self_, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "prod",
+            [self_],
+            |&[self_]| rules::prod(self_, dtype),
+            |result, &[self_]| reduce::prod(result, self_, dtype),
+        )
     }
 
     pub fn prod_dim_int(self_: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("prod.dim_int", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::prod_dim(self_, dim, keepdim, dtype)?.make()?;
-            if dispatch::on_cpu("prod.dim_int", &result, [self_])? {
-                reduce::prod_dim(&result, self_, dim, keepdim, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "prod.dim_int",
+            [self_],
+            |&[self_]| rules::prod_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::prod_dim(result, self_, dim, keepdim, dtype),
+        )
     }
 
     pub fn prod_int_out(self_: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>, out: &Tensor) -> Result<()> {
-        dispatch::named("prod.int_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::prod_dim(self_, dim, keepdim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("prod.int_out", &place, [self_])? {
-                reduce::prod_dim(&place, self_, dim, keepdim, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "prod.int_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::prod_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::prod_dim(result, self_, dim, keepdim, dtype),
+        )
     }
 }
 
@@ -106,16 +95,13 @@ mod gradient {
     use super::*;
 
     pub fn prod(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::prod(self_, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ProdBackward0 {
+        let result = forward::prod(self_, dtype)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(ProdBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     /// The derivative of `prod`.
@@ -133,8 +119,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -142,23 +127,20 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::prod(grad, self_, result, None, false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn prod_dim_int(self_: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::prod_dim_int(self_, dim, keepdim, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ProdBackward1 {
+        let result = forward::prod_dim_int(self_, dim, keepdim, dtype)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(ProdBackward1 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 dim,
                 keepdim,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn prod_int_out(self_: &Tensor, dim: i64, keepdim: bool, dtype: Option<DType>, out: &Tensor) -> Result<()> {
@@ -183,8 +165,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -194,7 +175,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::prod(grad, self_, result, Some(dim), keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `std`: Takes the standard deviation of all elements.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{composite, reduce, rules};
 use rushlight_base::{DimVec, Result, Scalar};
 
@@ -17,7 +17,7 @@ use rushlight_base::{DimVec, Result, Scalar};
 pub fn std(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&STD, keys, vec![self_.into(), unbiased.into()])?.extract();
+        return dispatch::boxed(&STD, keys, &[&self_, &unbiased]);
     }
     composite::std(self_, unbiased)
 }
@@ -33,8 +33,7 @@ pub fn std(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
 pub fn std_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&STD_DIM, keys, vec![self_.into(), dim.into(), unbiased.into(), keepdim.into()])?
-            .extract();
+        return dispatch::boxed(&STD_DIM, keys, &[&self_, &dim, &unbiased, &keepdim]);
     }
     composite::std_dim(self_, dim, unbiased, keepdim)
 }
@@ -46,12 +45,7 @@ pub fn std_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
         return forward::std_out(self_, dim, unbiased, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &STD_OUT,
-            keys,
-            vec![self_.into(), dim.into(), unbiased.into(), keepdim.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&STD_OUT, keys, &[&self_, &dim, &unbiased, &keepdim, &out]);
     }
     gradient::std_out(self_, dim, unbiased, keepdim, out)
 }
@@ -76,12 +70,7 @@ pub fn std_correction(
         return forward::std_correction(self_, dim, correction, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &STD_CORRECTION,
-            keys,
-            vec![self_.into(), dim.into(), correction.into(), keepdim.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&STD_CORRECTION, keys, &[&self_, &dim, &correction, &keepdim]);
     }
     gradient::std_correction(self_, dim, correction, keepdim)
 }
@@ -99,12 +88,7 @@ pub fn std_correction_out(
         return forward::std_correction_out(self_, dim, correction, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &STD_CORRECTION_OUT,
-            keys,
-            vec![self_.into(), dim.into(), correction.into(), keepdim.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&STD_CORRECTION_OUT, keys, &[&self_, &dim, &correction, &keepdim, &out]);
     }
     gradient::std_correction_out(self_, dim, correction, keepdim, out)
 }
@@ -123,14 +107,12 @@ mod forward {
         correction: Option<Scalar>,
         keepdim: bool,
     ) -> Result<Tensor> {
-        dispatch::named("std.correction", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::var_correction(self_, dim, correction, keepdim)?.make()?;
-            if dispatch::on_cpu("std.correction", &result, [self_])? {
-                reduce::std_correction(&result, self_, dim, correction, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "std.correction",
+            [self_],
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::std_correction(result, self_, dim, correction, keepdim),
+        )
     }
 
     pub fn std_correction_out(
@@ -140,15 +122,14 @@ mod forward {
         keepdim: bool,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("std.correction_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::var_correction(self_, dim, correction, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("std.correction_out", &place, [self_])? {
-                reduce::std_correction(&place, self_, dim, correction, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "std.correction_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::std_correction(result, self_, dim, correction, keepdim),
+        )
     }
 }
 
@@ -167,19 +148,16 @@ mod gradient {
         correction: Option<Scalar>,
         keepdim: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::std_correction(self_, dim, correction, keepdim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = StdBackward0 {
+        let result = forward::std_correction(self_, dim, correction, keepdim)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(StdBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 dim: dim.map(DimVec::from_slice),
                 correction,
                 keepdim,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn std_correction_out(
@@ -211,8 +189,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -223,7 +200,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::deviation(grad, self_, result, dim, correction, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::{Result, Scalar};
 pub fn std_mean(self_: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&STD_MEAN, keys, vec![self_.into(), unbiased.into()])?.extract();
+        return dispatch::boxed(&STD_MEAN, keys, &[&self_, &unbiased]);
     }
     composite::std_mean(self_, unbiased)
 }
@@ -32,8 +32,7 @@ pub fn std_mean(self_: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
 pub fn std_mean_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&STD_MEAN_DIM, keys, vec![self_.into(), dim.into(), unbiased.into(), keepdim.into()])?
-            .extract();
+        return dispatch::boxed(&STD_MEAN_DIM, keys, &[&self_, &dim, &unbiased, &keepdim]);
     }
     composite::std_mean_dim(self_, dim, unbiased, keepdim)
 }
@@ -55,12 +54,7 @@ pub fn std_mean_correction(
 ) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &STD_MEAN_CORRECTION,
-            keys,
-            vec![self_.into(), dim.into(), correction.into(), keepdim.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&STD_MEAN_CORRECTION, keys, &[&self_, &dim, &correction, &keepdim]);
     }
     composite::std_mean_correction(self_, dim, correction, keepdim)
 }

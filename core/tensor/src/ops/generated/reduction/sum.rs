@@ -2,8 +2,8 @@
 //! `sum`: Adds all elements; bool and integers give int64.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{reduce, rules};
 use rushlight_base::{DType, DimVec, Result};
 
@@ -20,7 +20,7 @@ pub fn sum(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
         return forward::sum(self_, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUM, keys, vec![self_.into(), dtype.into()])?.extract();
+        return dispatch::boxed(&SUM, keys, &[&self_, &dtype]);
     }
     gradient::sum(self_, dtype)
 }
@@ -39,8 +39,7 @@ pub fn sum_dim_intlist(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype
         return forward::sum_dim_intlist(self_, dim, keepdim, dtype);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SUM_DIM_INTLIST, keys, vec![self_.into(), dim.into(), keepdim.into(), dtype.into()])?
-            .extract();
+        return dispatch::boxed(&SUM_DIM_INTLIST, keys, &[&self_, &dim, &keepdim, &dtype]);
     }
     gradient::sum_dim_intlist(self_, dim, keepdim, dtype)
 }
@@ -58,12 +57,7 @@ pub fn sum_intlist_out(
         return forward::sum_intlist_out(self_, dim, keepdim, dtype, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SUM_INTLIST_OUT,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), dtype.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SUM_INTLIST_OUT, keys, &[&self_, &dim, &keepdim, &dtype, &out]);
     }
     gradient::sum_intlist_out(self_, dim, keepdim, dtype, out)
 }
@@ -73,25 +67,21 @@ mod forward {
     use super::*;
 
     pub fn sum(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("sum", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::sum(self_, dtype)?.make()?;
-            if dispatch::on_cpu("sum", &result, [self_])? {
-                reduce::sum(&result, self_, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "sum",
+            [self_],
+            |&[self_]| rules::sum(self_, dtype),
+            |result, &[self_]| reduce::sum(result, self_, dtype),
+        )
     }
 
     pub fn sum_dim_intlist(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        dispatch::named("sum.dim_IntList", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::sum_dim(self_, dim, keepdim, dtype)?.make()?;
-            if dispatch::on_cpu("sum.dim_IntList", &result, [self_])? {
-                reduce::sum_dim(&result, self_, dim, keepdim, dtype)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "sum.dim_IntList",
+            [self_],
+            |&[self_]| rules::sum_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::sum_dim(result, self_, dim, keepdim, dtype),
+        )
     }
 
     pub fn sum_intlist_out(
@@ -101,15 +91,14 @@ mod forward {
         dtype: Option<DType>,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("sum.IntList_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::sum_dim(self_, dim, keepdim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("sum.IntList_out", &place, [self_])? {
-                reduce::sum_dim(&place, self_, dim, keepdim, dtype)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "sum.IntList_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::sum_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::sum_dim(result, self_, dim, keepdim, dtype),
+        )
     }
 }
 
@@ -118,13 +107,8 @@ mod gradient {
     use super::*;
 
     pub fn sum(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::sum(self_, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SumBackward0 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sum(self_, dtype)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SumBackward0 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `sum`.
@@ -141,26 +125,22 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, formulas::sum(grad, &self_.sizes(), None, false))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn sum_dim_intlist(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let mut result = forward::sum_dim_intlist(self_, dim, keepdim, dtype)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SumBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::sum_dim_intlist(self_, dim, keepdim, dtype)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(SumBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim })
+        })
     }
 
     pub fn sum_intlist_out(
@@ -190,8 +170,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -200,7 +179,7 @@ mod gradient {
                 let keepdim = self.keepdim;
                 gradients.set(0, formulas::sum(grad, &self_.sizes(), dim, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

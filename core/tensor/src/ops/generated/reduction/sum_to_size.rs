@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn sum_to_size(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SUM_TO_SIZE, keys, vec![self_.into(), size.into()])?.extract();
+        return dispatch::boxed(&SUM_TO_SIZE, keys, &[&self_, &size]);
     }
     composite::sum_to_size(self_, size)
 }

@@ -21,8 +21,7 @@ pub fn topk(self_: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Re
         return forward::topk(self_, k, dim, largest, sorted);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TOPK, keys, vec![self_.into(), k.into(), dim.into(), largest.into(), sorted.into()])?
-            .extract();
+        return dispatch::boxed(&TOPK, keys, &[&self_, &k, &dim, &largest, &sorted]);
     }
     gradient::topk(self_, k, dim, largest, sorted)
 }
@@ -42,12 +41,7 @@ pub fn topk_values(
         return forward::topk_values(self_, k, dim, largest, sorted, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &TOPK_VALUES,
-            keys,
-            vec![self_.into(), k.into(), dim.into(), largest.into(), sorted.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&TOPK_VALUES, keys, &[&self_, &k, &dim, &largest, &sorted, &values, &indices]);
     }
     gradient::topk_values(self_, k, dim, largest, sorted, values, indices)
 }
@@ -139,8 +133,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -149,7 +142,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), true))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

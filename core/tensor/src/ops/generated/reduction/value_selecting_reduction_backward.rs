@@ -20,12 +20,7 @@ pub fn value_selecting_reduction_backward(
 ) -> Result<Tensor> {
     let keys = dispatch::active(grad.keys() | indices.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &VALUE_SELECTING_REDUCTION_BACKWARD,
-            keys,
-            vec![grad.into(), dim.into(), indices.into(), sizes.into(), keepdim.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&VALUE_SELECTING_REDUCTION_BACKWARD, keys, &[&grad, &dim, &indices, &sizes, &keepdim]);
     }
     composite::value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim)
 }

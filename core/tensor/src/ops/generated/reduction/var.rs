@@ -2,8 +2,8 @@
 //! `var`: Takes the variance of all elements.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{composite, reduce, rules};
 use rushlight_base::{DimVec, Result, Scalar};
 
@@ -17,7 +17,7 @@ use rushlight_base::{DimVec, Result, Scalar};
 pub fn var(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&VAR, keys, vec![self_.into(), unbiased.into()])?.extract();
+        return dispatch::boxed(&VAR, keys, &[&self_, &unbiased]);
     }
     composite::var(self_, unbiased)
 }
@@ -33,8 +33,7 @@ pub fn var(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
 pub fn var_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&VAR_DIM, keys, vec![self_.into(), dim.into(), unbiased.into(), keepdim.into()])?
-            .extract();
+        return dispatch::boxed(&VAR_DIM, keys, &[&self_, &dim, &unbiased, &keepdim]);
     }
     composite::var_dim(self_, dim, unbiased, keepdim)
 }
@@ -46,12 +45,7 @@ pub fn var_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
         return forward::var_out(self_, dim, unbiased, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &VAR_OUT,
-            keys,
-            vec![self_.into(), dim.into(), unbiased.into(), keepdim.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&VAR_OUT, keys, &[&self_, &dim, &unbiased, &keepdim, &out]);
     }
     gradient::var_out(self_, dim, unbiased, keepdim, out)
 }
@@ -75,12 +69,7 @@ pub fn var_correction(
         return forward::var_correction(self_, dim, correction, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &VAR_CORRECTION,
-            keys,
-            vec![self_.into(), dim.into(), correction.into(), keepdim.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&VAR_CORRECTION, keys, &[&self_, &dim, &correction, &keepdim]);
     }
     gradient::var_correction(self_, dim, correction, keepdim)
 }
@@ -98,12 +87,7 @@ pub fn var_correction_out(
         return forward::var_correction_out(self_, dim, correction, keepdim, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &VAR_CORRECTION_OUT,
-            keys,
-            vec![self_.into(), dim.into(), correction.into(), keepdim.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&VAR_CORRECTION_OUT, keys, &[&self_, &dim, &correction, &keepdim, &out]);
     }
     gradient::var_correction_out(self_, dim, correction, keepdim, out)
 }
@@ -122,14 +106,12 @@ mod forward {
         correction: Option<Scalar>,
         keepdim: bool,
     ) -> Result<Tensor> {
-        dispatch::named("var.correction", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::var_correction(self_, dim, correction, keepdim)?.make()?;
-            if dispatch::on_cpu("var.correction", &result, [self_])? {
-                reduce::var_correction(&result, self_, dim, correction, keepdim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "var.correction",
+            [self_],
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::var_correction(result, self_, dim, correction, keepdim),
+        )
     }
 
     pub fn var_correction_out(
@@ -139,15 +121,14 @@ mod forward {
         keepdim: bool,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("var.correction_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::var_correction(self_, dim, correction, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("var.correction_out", &place, [self_])? {
-                reduce::var_correction(&place, self_, dim, correction, keepdim)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "var.correction_out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::var_correction(result, self_, dim, correction, keepdim),
+        )
     }
 }
 
@@ -166,18 +147,15 @@ mod gradient {
         correction: Option<Scalar>,
         keepdim: bool,
     ) -> Result<Tensor> {
-        let mut result = forward::var_correction(self_, dim, correction, keepdim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = VarBackward0 {
+        let result = forward::var_correction(self_, dim, correction, keepdim)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(VarBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 dim: dim.map(DimVec::from_slice),
                 correction,
                 keepdim,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn var_correction_out(
@@ -208,8 +186,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -219,7 +196,7 @@ mod gradient {
                 let keepdim = self.keepdim;
                 gradients.set(0, formulas::variance(grad, self_, dim, correction, keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn corrcoef(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CORRCOEF, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&CORRCOEF, keys, &[&self_]);
     }
     composite::corrcoef(self_)
 }

@@ -21,8 +21,7 @@ pub fn cov(self_: &Tensor, correction: i64, fweights: Option<&Tensor>, aweights:
         self_.keys() | fweights.map_or(KeySet::EMPTY, Tensor::keys) | aweights.map_or(KeySet::EMPTY, Tensor::keys),
     );
     if keys.is_boxed() {
-        return dispatch::boxed(&COV, keys, vec![self_.into(), correction.into(), fweights.into(), aweights.into()])?
-            .extract();
+        return dispatch::boxed(&COV, keys, &[&self_, &correction, &fweights, &aweights]);
     }
     composite::cov(self_, correction, fweights, aweights)
 }

@@ -17,7 +17,7 @@ use rushlight_base::{Result, Scalar};
 pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(y.keys() | x.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMULATIVE_TRAPEZOID_X, keys, vec![y.into(), x.into(), dim.into()])?.extract();
+        return dispatch::boxed(&CUMULATIVE_TRAPEZOID_X, keys, &[&y, &x, &dim]);
     }
     composite::cumulative_trapezoid_x(y, x, dim)
 }
@@ -33,7 +33,7 @@ pub fn cumulative_trapezoid_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor
 pub fn cumulative_trapezoid_dx(y: &Tensor, dx: Scalar, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(y.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CUMULATIVE_TRAPEZOID_DX, keys, vec![y.into(), dx.into(), dim.into()])?.extract();
+        return dispatch::boxed(&CUMULATIVE_TRAPEZOID_DX, keys, &[&y, &dx, &dim]);
     }
     composite::cumulative_trapezoid_dx(y, dx, dim)
 }

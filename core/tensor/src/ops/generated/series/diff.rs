@@ -21,8 +21,7 @@ pub fn diff(self_: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: 
         self_.keys() | prepend.map_or(KeySet::EMPTY, Tensor::keys) | append.map_or(KeySet::EMPTY, Tensor::keys),
     );
     if keys.is_boxed() {
-        return dispatch::boxed(&DIFF, keys, vec![self_.into(), n.into(), dim.into(), prepend.into(), append.into()])?
-            .extract();
+        return dispatch::boxed(&DIFF, keys, &[&self_, &n, &dim, &prepend, &append]);
     }
     composite::diff(self_, n, dim, prepend, append)
 }

@@ -25,12 +25,7 @@ pub fn gradient_scalarint(
 ) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRADIENT_SCALARINT,
-            keys,
-            vec![self_.into(), spacing.into(), dim.into(), edge_order.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRADIENT_SCALARINT, keys, &[&self_, &spacing, &dim, &edge_order]);
     }
     composite::gradient_scalarint(self_, spacing, dim, edge_order)
 }
@@ -47,12 +42,7 @@ pub fn gradient_scalarint(
 pub fn gradient_scalararray(self_: &Tensor, spacing: Scalar, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRADIENT_SCALARARRAY,
-            keys,
-            vec![self_.into(), spacing.into(), dim.into(), edge_order.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRADIENT_SCALARARRAY, keys, &[&self_, &spacing, &dim, &edge_order]);
     }
     composite::gradient_scalararray(self_, spacing, dim, edge_order)
 }
@@ -69,7 +59,7 @@ pub fn gradient_scalararray(self_: &Tensor, spacing: Scalar, dim: &[i64], edge_o
 pub fn gradient_array(self_: &Tensor, dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&GRADIENT_ARRAY, keys, vec![self_.into(), dim.into(), edge_order.into()])?.extract();
+        return dispatch::boxed(&GRADIENT_ARRAY, keys, &[&self_, &dim, &edge_order]);
     }
     composite::gradient_array(self_, dim, edge_order)
 }
@@ -92,12 +82,7 @@ pub fn gradient_scalarrayint(
 ) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRADIENT_SCALARRAYINT,
-            keys,
-            vec![self_.into(), spacing.into(), dim.into(), edge_order.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRADIENT_SCALARRAYINT, keys, &[&self_, &spacing, &dim, &edge_order]);
     }
     composite::gradient_scalarrayint(self_, spacing, dim, edge_order)
 }
@@ -119,12 +104,7 @@ pub fn gradient_scalarrayarray(
 ) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRADIENT_SCALARRAYARRAY,
-            keys,
-            vec![self_.into(), spacing.into(), dim.into(), edge_order.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRADIENT_SCALARRAYARRAY, keys, &[&self_, &spacing, &dim, &edge_order]);
     }
     composite::gradient_scalarrayarray(self_, spacing, dim, edge_order)
 }
@@ -147,12 +127,7 @@ pub fn gradient_tensorarrayint(
 ) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys() | dispatch::keys_of(spacing));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRADIENT_TENSORARRAYINT,
-            keys,
-            vec![self_.into(), spacing.into(), dim.into(), edge_order.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRADIENT_TENSORARRAYINT, keys, &[&self_, &spacing, &dim, &edge_order]);
     }
     composite::gradient_tensorarrayint(self_, spacing, dim, edge_order)
 }
@@ -169,12 +144,7 @@ pub fn gradient_tensorarrayint(
 pub fn gradient_tensorarray(self_: &Tensor, spacing: &[&Tensor], dim: &[i64], edge_order: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys() | dispatch::keys_of(spacing));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &GRADIENT_TENSORARRAY,
-            keys,
-            vec![self_.into(), spacing.into(), dim.into(), edge_order.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&GRADIENT_TENSORARRAY, keys, &[&self_, &spacing, &dim, &edge_order]);
     }
     composite::gradient_tensorarray(self_, spacing, dim, edge_order)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn trapz_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(y.keys() | x.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TRAPZ_X, keys, vec![y.into(), x.into(), dim.into()])?.extract();
+        return dispatch::boxed(&TRAPZ_X, keys, &[&y, &x, &dim]);
     }
     composite::trapz_x(y, x, dim)
 }
@@ -33,7 +33,7 @@ pub fn trapz_x(y: &Tensor, x: &Tensor, dim: i64) -> Result<Tensor> {
 pub fn trapz_dx(y: &Tensor, dx: f64, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(y.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&TRAPZ_DX, keys, vec![y.into(), dx.into(), dim.into()])?.extract();
+        return dispatch::boxed(&TRAPZ_DX, keys, &[&y, &dx, &dim]);
     }
     composite::trapz_dx(y, dx, dim)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn argsort(self_: &Tensor, dim: i64, descending: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&ARGSORT, keys, vec![self_.into(), dim.into(), descending.into()])?.extract();
+        return dispatch::boxed(&ARGSORT, keys, &[&self_, &dim, &descending]);
     }
     composite::argsort(self_, dim, descending)
 }
@@ -33,12 +33,7 @@ pub fn argsort(self_: &Tensor, dim: i64, descending: bool) -> Result<Tensor> {
 pub fn argsort_stable(self_: &Tensor, stable: bool, dim: i64, descending: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ARGSORT_STABLE,
-            keys,
-            vec![self_.into(), stable.into(), dim.into(), descending.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ARGSORT_STABLE, keys, &[&self_, &stable, &dim, &descending]);
     }
     composite::argsort_stable(self_, stable, dim, descending)
 }

@@ -2,7 +2,7 @@
 //! `bin_edges`: Lists the edges of bins of equal width, in the dtype of a tensor.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, sorting};
 use rushlight_base::Result;
 
@@ -14,8 +14,7 @@ use rushlight_base::Result;
 pub fn _bin_edges(self_: &Tensor, bins: i64, start: f64, end: f64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_BIN_EDGES, keys, vec![self_.into(), bins.into(), start.into(), end.into()])?
-            .extract();
+        return dispatch::boxed(&_BIN_EDGES, keys, &[&self_, &bins, &start, &end]);
     }
     forward::_bin_edges(self_, bins, start, end)
 }
@@ -25,14 +24,12 @@ mod forward {
     use super::*;
 
     pub fn _bin_edges(self_: &Tensor, bins: i64, start: f64, end: f64) -> Result<Tensor> {
-        dispatch::named("_bin_edges", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::bin_edges(self_, bins, start, end)?.make()?;
-            if dispatch::on_cpu("_bin_edges", &result, [self_])? {
-                sorting::bin_edges(&result, self_, bins, start, end)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_bin_edges",
+            [self_],
+            |&[self_]| rules::bin_edges(self_, bins, start, end),
+            |result, &[self_]| sorting::bin_edges(result, self_, bins, start, end),
+        )
     }
 }
 

@@ -19,7 +19,7 @@ use rushlight_base::Result;
 pub fn bincount(self_: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | weights.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(&BINCOUNT, keys, vec![self_.into(), weights.into(), minlength.into()])?.extract();
+        return dispatch::boxed(&BINCOUNT, keys, &[&self_, &weights, &minlength]);
     }
     composite::bincount(self_, weights, minlength)
 }

@@ -2,7 +2,7 @@
 //! `bucketize`: Finds between which of some ascending boundaries elements lie.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, sorting};
 use rushlight_base::{Result, Scalar};
 
@@ -16,12 +16,7 @@ use rushlight_base::{Result, Scalar};
 pub fn bucketize_tensor(self_: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | boundaries.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BUCKETIZE_TENSOR,
-            keys,
-            vec![self_.into(), boundaries.into(), out_int32.into(), right.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&BUCKETIZE_TENSOR, keys, &[&self_, &boundaries, &out_int32, &right]);
     }
     forward::bucketize_tensor(self_, boundaries, out_int32, right)
 }
@@ -36,12 +31,7 @@ pub fn bucketize_tensor_out(
 ) -> Result<()> {
     let keys = dispatch::active(self_.keys() | boundaries.keys() | out.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BUCKETIZE_TENSOR_OUT,
-            keys,
-            vec![self_.into(), boundaries.into(), out_int32.into(), right.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&BUCKETIZE_TENSOR_OUT, keys, &[&self_, &boundaries, &out_int32, &right, &out]);
     }
     forward::bucketize_tensor_out(self_, boundaries, out_int32, right, out)
 }
@@ -56,12 +46,7 @@ pub fn bucketize_tensor_out(
 pub fn bucketize_scalar(self_: Scalar, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
     let keys = dispatch::active(boundaries.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &BUCKETIZE_SCALAR,
-            keys,
-            vec![self_.into(), boundaries.into(), out_int32.into(), right.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&BUCKETIZE_SCALAR, keys, &[&self_, &boundaries, &out_int32, &right]);
     }
     forward::bucketize_scalar(self_, boundaries, out_int32, right)
 }
@@ -71,15 +56,12 @@ mod forward {
     use super::*;
 
     pub fn bucketize_tensor(self_: &Tensor, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-        dispatch::named("bucketize.Tensor", || {
-            let self_ = &*self_.dense()?;
-            let boundaries = &*boundaries.dense()?;
-            let result = rules::bucketize(self_, boundaries, out_int32, right)?.make()?;
-            if dispatch::on_cpu("bucketize.Tensor", &result, [self_, boundaries])? {
-                sorting::bucketize(&result, self_, boundaries, out_int32, right)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bucketize.Tensor",
+            [self_, boundaries],
+            |&[self_, boundaries]| rules::bucketize(self_, boundaries, out_int32, right),
+            |result, &[self_, boundaries]| sorting::bucketize(result, self_, boundaries, out_int32, right),
+        )
     }
 
     pub fn bucketize_tensor_out(
@@ -89,27 +71,23 @@ mod forward {
         right: bool,
         out: &Tensor,
     ) -> Result<()> {
-        dispatch::named("bucketize.Tensor_out", || {
-            let self_ = &*self_.dense()?;
-            let boundaries = &*boundaries.dense()?;
-            let spec = rules::bucketize(self_, boundaries, out_int32, right)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_, boundaries])?;
-            if dispatch::on_cpu("bucketize.Tensor_out", &place, [self_, boundaries])? {
-                sorting::bucketize(&place, self_, boundaries, out_int32, right)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "bucketize.Tensor_out",
+            Overlap::Temporary,
+            [self_, boundaries],
+            out,
+            |&[self_, boundaries]| rules::bucketize(self_, boundaries, out_int32, right),
+            |result, &[self_, boundaries]| sorting::bucketize(result, self_, boundaries, out_int32, right),
+        )
     }
 
     pub fn bucketize_scalar(self_: Scalar, boundaries: &Tensor, out_int32: bool, right: bool) -> Result<Tensor> {
-        dispatch::named("bucketize.Scalar", || {
-            let boundaries = &*boundaries.dense()?;
-            let result = rules::bucketize_scalar(self_, boundaries, out_int32, right)?.make()?;
-            if dispatch::on_cpu("bucketize.Scalar", &result, [boundaries])? {
-                sorting::bucketize_scalar(&result, self_, boundaries, out_int32, right)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "bucketize.Scalar",
+            [boundaries],
+            |&[boundaries]| rules::bucketize_scalar(self_, boundaries, out_int32, right),
+            |result, &[boundaries]| sorting::bucketize_scalar(result, self_, boundaries, out_int32, right),
+        )
     }
 }
 

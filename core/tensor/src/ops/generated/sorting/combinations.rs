@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn combinations(self_: &Tensor, r: i64, with_replacement: bool) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&COMBINATIONS, keys, vec![self_.into(), r.into(), with_replacement.into()])?.extract();
+        return dispatch::boxed(&COMBINATIONS, keys, &[&self_, &r, &with_replacement]);
     }
     composite::combinations(self_, r, with_replacement)
 }

@@ -18,12 +18,7 @@ pub fn _count_in_bins(self_: &Tensor, bin_edges: &[&Tensor], weight: Option<&Ten
     let keys =
         dispatch::active(self_.keys() | dispatch::keys_of(bin_edges) | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_COUNT_IN_BINS,
-            keys,
-            vec![self_.into(), bin_edges.into(), weight.into(), search.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_COUNT_IN_BINS, keys, &[&self_, &bin_edges, &weight, &search]);
     }
     forward::_count_in_bins(self_, bin_edges, weight, search)
 }

@@ -19,7 +19,7 @@ use rushlight_base::{Result, Scalar};
 pub fn histc(self_: &Tensor, bins: i64, min: Scalar, max: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&HISTC, keys, vec![self_.into(), bins.into(), min.into(), max.into()])?.extract();
+        return dispatch::boxed(&HISTC, keys, &[&self_, &bins, &min, &max]);
     }
     composite::histc(self_, bins, min, max)
 }

@@ -25,12 +25,7 @@ pub fn histogram_bin_ct(
 ) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HISTOGRAM_BIN_CT,
-            keys,
-            vec![self_.into(), bins.into(), range.into(), weight.into(), density.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&HISTOGRAM_BIN_CT, keys, &[&self_, &bins, &range, &weight, &density]);
     }
     composite::histogram_bin_ct(self_, bins, range, weight, density)
 }
@@ -52,12 +47,7 @@ pub fn histogram_bins_tensor(
 ) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys() | bins.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &HISTOGRAM_BINS_TENSOR,
-            keys,
-            vec![self_.into(), bins.into(), weight.into(), density.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&HISTOGRAM_BINS_TENSOR, keys, &[&self_, &bins, &weight, &density]);
     }
     composite::histogram_bins_tensor(self_, bins, weight, density)
 }

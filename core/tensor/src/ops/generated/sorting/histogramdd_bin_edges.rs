@@ -25,12 +25,7 @@ pub fn _histogramdd_bin_edges(
 ) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_HISTOGRAMDD_BIN_EDGES,
-            keys,
-            vec![self_.into(), bins.into(), range.into(), weight.into(), density.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_HISTOGRAMDD_BIN_EDGES, keys, &[&self_, &bins, &range, &weight, &density]);
     }
     composite::_histogramdd_bin_edges(self_, bins, range, weight, density)
 }

@@ -25,12 +25,7 @@ pub fn _histogramdd_from_bin_cts(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_HISTOGRAMDD_FROM_BIN_CTS,
-            keys,
-            vec![self_.into(), bins.into(), range.into(), weight.into(), density.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_HISTOGRAMDD_FROM_BIN_CTS, keys, &[&self_, &bins, &range, &weight, &density]);
     }
     composite::_histogramdd_from_bin_cts(self_, bins, range, weight, density)
 }

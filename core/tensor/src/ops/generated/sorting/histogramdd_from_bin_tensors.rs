@@ -24,12 +24,7 @@ pub fn _histogramdd_from_bin_tensors(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | dispatch::keys_of(bins) | weight.map_or(KeySet::EMPTY, Tensor::keys));
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_HISTOGRAMDD_FROM_BIN_TENSORS,
-            keys,
-            vec![self_.into(), bins.into(), weight.into(), density.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_HISTOGRAMDD_FROM_BIN_TENSORS, keys, &[&self_, &bins, &weight, &density]);
     }
     composite::_histogramdd_from_bin_tensors(self_, bins, weight, density)
 }

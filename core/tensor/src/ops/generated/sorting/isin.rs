@@ -21,12 +21,7 @@ pub fn isin_tensor_tensor(
 ) -> Result<Tensor> {
     let keys = dispatch::active(elements.keys() | test_elements.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ISIN_TENSOR_TENSOR,
-            keys,
-            vec![elements.into(), test_elements.into(), assume_unique.into(), invert.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ISIN_TENSOR_TENSOR, keys, &[&elements, &test_elements, &assume_unique, &invert]);
     }
     composite::isin_tensor_tensor(elements, test_elements, assume_unique, invert)
 }
@@ -46,12 +41,7 @@ pub fn isin_tensor_scalar(
 ) -> Result<Tensor> {
     let keys = dispatch::active(elements.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ISIN_TENSOR_SCALAR,
-            keys,
-            vec![elements.into(), test_element.into(), assume_unique.into(), invert.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ISIN_TENSOR_SCALAR, keys, &[&elements, &test_element, &assume_unique, &invert]);
     }
     composite::isin_tensor_scalar(elements, test_element, assume_unique, invert)
 }
@@ -71,12 +61,7 @@ pub fn isin_scalar_tensor(
 ) -> Result<Tensor> {
     let keys = dispatch::active(test_elements.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &ISIN_SCALAR_TENSOR,
-            keys,
-            vec![element.into(), test_elements.into(), assume_unique.into(), invert.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&ISIN_SCALAR_TENSOR, keys, &[&element, &test_elements, &assume_unique, &invert]);
     }
     composite::isin_scalar_tensor(element, test_elements, assume_unique, invert)
 }

@@ -23,7 +23,7 @@ pub fn kthvalue(self_: &Tensor, k: i64, dim: i64, keepdim: bool) -> Result<(Tens
         return forward::kthvalue(self_, k, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&KTHVALUE, keys, vec![self_.into(), k.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&KTHVALUE, keys, &[&self_, &k, &dim, &keepdim]);
     }
     gradient::kthvalue(self_, k, dim, keepdim)
 }
@@ -42,12 +42,7 @@ pub fn kthvalue_values(
         return forward::kthvalue_values(self_, k, dim, keepdim, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &KTHVALUE_VALUES,
-            keys,
-            vec![self_.into(), k.into(), dim.into(), keepdim.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&KTHVALUE_VALUES, keys, &[&self_, &k, &dim, &keepdim, &values, &indices]);
     }
     gradient::kthvalue_values(self_, k, dim, keepdim, values, indices)
 }
@@ -139,8 +134,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -150,7 +144,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn mode(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)>
         return forward::mode(self_, dim, keepdim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&MODE, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
+        return dispatch::boxed(&MODE, keys, &[&self_, &dim, &keepdim]);
     }
     gradient::mode(self_, dim, keepdim)
 }
@@ -33,12 +33,7 @@ pub fn mode_values(self_: &Tensor, dim: i64, keepdim: bool, values: &Tensor, ind
         return forward::mode_values(self_, dim, keepdim, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &MODE_VALUES,
-            keys,
-            vec![self_.into(), dim.into(), keepdim.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&MODE_VALUES, keys, &[&self_, &dim, &keepdim, &values, &indices]);
     }
     gradient::mode_values(self_, dim, keepdim, values, indices)
 }
@@ -116,8 +111,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -127,7 +121,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), keepdim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn msort(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MSORT, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MSORT, keys, &[&self_]);
     }
     composite::msort(self_)
 }

@@ -19,12 +19,7 @@ use rushlight_base::Result;
 pub fn nanquantile(self_: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | q.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NANQUANTILE,
-            keys,
-            vec![self_.into(), q.into(), dim.into(), keepdim.into(), interpolation.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NANQUANTILE, keys, &[&self_, &q, &dim, &keepdim, &interpolation]);
     }
     composite::nanquantile(self_, q, dim, keepdim, interpolation)
 }
@@ -47,12 +42,7 @@ pub fn nanquantile_scalar(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NANQUANTILE_SCALAR,
-            keys,
-            vec![self_.into(), q.into(), dim.into(), keepdim.into(), interpolation.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&NANQUANTILE_SCALAR, keys, &[&self_, &q, &dim, &keepdim, &interpolation]);
     }
     composite::nanquantile_scalar(self_, q, dim, keepdim, interpolation)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn nonzero_numpy(self_: &Tensor) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NONZERO_NUMPY, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&NONZERO_NUMPY, keys, &[&self_]);
     }
     composite::nonzero_numpy(self_)
 }

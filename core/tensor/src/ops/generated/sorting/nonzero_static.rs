@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn nonzero_static(self_: &Tensor, size: i64, fill_value: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NONZERO_STATIC, keys, vec![self_.into(), size.into(), fill_value.into()])?.extract();
+        return dispatch::boxed(&NONZERO_STATIC, keys, &[&self_, &size, &fill_value]);
     }
     composite::nonzero_static(self_, size, fill_value)
 }

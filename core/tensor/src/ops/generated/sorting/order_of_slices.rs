@@ -3,7 +3,7 @@
 //! their second, and so on.
 
 use crate::Tensor;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, sorting};
 use rushlight_base::Result;
 
@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn _order_of_slices(self_: &Tensor, dim: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_ORDER_OF_SLICES, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&_ORDER_OF_SLICES, keys, &[&self_, &dim]);
     }
     forward::_order_of_slices(self_, dim)
 }
@@ -26,14 +26,12 @@ mod forward {
     use super::*;
 
     pub fn _order_of_slices(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        dispatch::named("_order_of_slices", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::order_of_slices(self_, dim)?.make()?;
-            if dispatch::on_cpu("_order_of_slices", &result, [self_])? {
-                sorting::order_of_slices(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_order_of_slices",
+            [self_],
+            |&[self_]| rules::order_of_slices(self_, dim),
+            |result, &[self_]| sorting::order_of_slices(result, self_, dim),
+        )
     }
 }
 

@@ -20,12 +20,7 @@ use rushlight_base::Result;
 pub fn quantile(self_: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | q.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &QUANTILE,
-            keys,
-            vec![self_.into(), q.into(), dim.into(), keepdim.into(), interpolation.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&QUANTILE, keys, &[&self_, &q, &dim, &keepdim, &interpolation]);
     }
     composite::quantile(self_, q, dim, keepdim, interpolation)
 }
@@ -43,12 +38,7 @@ pub fn quantile(self_: &Tensor, q: &Tensor, dim: Option<i64>, keepdim: bool, int
 pub fn quantile_scalar(self_: &Tensor, q: f64, dim: Option<i64>, keepdim: bool, interpolation: &str) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &QUANTILE_SCALAR,
-            keys,
-            vec![self_.into(), q.into(), dim.into(), keepdim.into(), interpolation.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&QUANTILE_SCALAR, keys, &[&self_, &q, &dim, &keepdim, &interpolation]);
     }
     composite::quantile_scalar(self_, q, dim, keepdim, interpolation)
 }

@@ -22,12 +22,7 @@ pub fn repeat_interleave_self_int(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &REPEAT_INTERLEAVE_SELF_INT,
-            keys,
-            vec![self_.into(), repeats.into(), dim.into(), output_size.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&REPEAT_INTERLEAVE_SELF_INT, keys, &[&self_, &repeats, &dim, &output_size]);
     }
     composite::repeat_interleave_self_int(self_, repeats, dim, output_size)
 }
@@ -48,12 +43,7 @@ pub fn repeat_interleave_self_tensor(
 ) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | repeats.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &REPEAT_INTERLEAVE_SELF_TENSOR,
-            keys,
-            vec![self_.into(), repeats.into(), dim.into(), output_size.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&REPEAT_INTERLEAVE_SELF_TENSOR, keys, &[&self_, &repeats, &dim, &output_size]);
     }
     composite::repeat_interleave_self_tensor(self_, repeats, dim, output_size)
 }
@@ -69,7 +59,7 @@ pub fn repeat_interleave_self_tensor(
 pub fn repeat_interleave_tensor(repeats: &Tensor, output_size: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(repeats.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&REPEAT_INTERLEAVE_TENSOR, keys, vec![repeats.into(), output_size.into()])?.extract();
+        return dispatch::boxed(&REPEAT_INTERLEAVE_TENSOR, keys, &[&repeats, &output_size]);
     }
     composite::repeat_interleave_tensor(repeats, output_size)
 }

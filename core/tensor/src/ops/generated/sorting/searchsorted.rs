@@ -30,9 +30,8 @@ pub fn searchsorted_tensor(
         return dispatch::boxed(
             &SEARCHSORTED_TENSOR,
             keys,
-            vec![sorted_sequence.into(), self_.into(), out_int32.into(), right.into(), side.into(), sorter.into()],
-        )?
-        .extract();
+            &[&sorted_sequence, &self_, &out_int32, &right, &side, &sorter],
+        );
     }
     forward::searchsorted_tensor(sorted_sequence, self_, out_int32, right, side, sorter)
 }
@@ -54,17 +53,8 @@ pub fn searchsorted_tensor_out(
         return dispatch::boxed(
             &SEARCHSORTED_TENSOR_OUT,
             keys,
-            vec![
-                sorted_sequence.into(),
-                self_.into(),
-                out_int32.into(),
-                right.into(),
-                side.into(),
-                sorter.into(),
-                out.into(),
-            ],
-        )
-        .map(drop);
+            &[&sorted_sequence, &self_, &out_int32, &right, &side, &sorter, &out],
+        );
     }
     forward::searchsorted_tensor_out(sorted_sequence, self_, out_int32, right, side, sorter, out)
 }
@@ -91,9 +81,8 @@ pub fn searchsorted_scalar(
         return dispatch::boxed(
             &SEARCHSORTED_SCALAR,
             keys,
-            vec![sorted_sequence.into(), self_.into(), out_int32.into(), right.into(), side.into(), sorter.into()],
-        )?
-        .extract();
+            &[&sorted_sequence, &self_, &out_int32, &right, &side, &sorter],
+        );
     }
     forward::searchsorted_scalar(sorted_sequence, self_, out_int32, right, side, sorter)
 }
@@ -113,17 +102,8 @@ pub fn searchsorted_scalar_out(
         return dispatch::boxed(
             &SEARCHSORTED_SCALAR_OUT,
             keys,
-            vec![
-                sorted_sequence.into(),
-                self_.into(),
-                out_int32.into(),
-                right.into(),
-                side.into(),
-                sorter.into(),
-                out.into(),
-            ],
-        )
-        .map(drop);
+            &[&sorted_sequence, &self_, &out_int32, &right, &side, &sorter, &out],
+        );
     }
     forward::searchsorted_scalar_out(sorted_sequence, self_, out_int32, right, side, sorter, out)
 }

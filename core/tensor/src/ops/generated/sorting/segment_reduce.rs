@@ -37,18 +37,8 @@ pub fn segment_reduce(
         return dispatch::boxed(
             &SEGMENT_REDUCE,
             keys,
-            vec![
-                data.into(),
-                reduce.into(),
-                lengths.into(),
-                indices.into(),
-                offsets.into(),
-                axis.into(),
-                unsafe_.into(),
-                initial.into(),
-            ],
-        )?
-        .extract();
+            &[&data, &reduce, &lengths, &indices, &offsets, &axis, &unsafe_, &initial],
+        );
     }
     composite::segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe_, initial)
 }

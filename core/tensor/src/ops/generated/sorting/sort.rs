@@ -21,7 +21,7 @@ pub fn sort(self_: &Tensor, dim: i64, descending: bool) -> Result<(Tensor, Tenso
         return forward::sort(self_, dim, descending);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SORT, keys, vec![self_.into(), dim.into(), descending.into()])?.extract();
+        return dispatch::boxed(&SORT, keys, &[&self_, &dim, &descending]);
     }
     gradient::sort(self_, dim, descending)
 }
@@ -33,12 +33,7 @@ pub fn sort_values(self_: &Tensor, dim: i64, descending: bool, values: &Tensor, 
         return forward::sort_values(self_, dim, descending, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SORT_VALUES,
-            keys,
-            vec![self_.into(), dim.into(), descending.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SORT_VALUES, keys, &[&self_, &dim, &descending, &values, &indices]);
     }
     gradient::sort_values(self_, dim, descending, values, indices)
 }
@@ -57,8 +52,7 @@ pub fn sort_stable(self_: &Tensor, stable: Option<bool>, dim: i64, descending: b
         return forward::sort_stable(self_, stable, dim, descending);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SORT_STABLE, keys, vec![self_.into(), stable.into(), dim.into(), descending.into()])?
-            .extract();
+        return dispatch::boxed(&SORT_STABLE, keys, &[&self_, &stable, &dim, &descending]);
     }
     gradient::sort_stable(self_, stable, dim, descending)
 }
@@ -77,12 +71,7 @@ pub fn sort_values_stable(
         return forward::sort_values_stable(self_, stable, dim, descending, values, indices);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SORT_VALUES_STABLE,
-            keys,
-            vec![self_.into(), stable.into(), dim.into(), descending.into(), values.into(), indices.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SORT_VALUES_STABLE, keys, &[&self_, &stable, &dim, &descending, &values, &indices]);
     }
     gradient::sort_values_stable(self_, stable, dim, descending, values, indices)
 }
@@ -192,8 +181,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -202,7 +190,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), true))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
@@ -248,8 +236,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -258,7 +245,7 @@ mod gradient {
                 let indices = &call.unpack(&self.indices)?;
                 gradients.set(0, grad.value_selecting_reduction_backward(dim, indices, &self_.sizes(), true))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn _unique(self_: &Tensor, sorted: bool, return_inverse: bool) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_UNIQUE, keys, vec![self_.into(), sorted.into(), return_inverse.into()])?.extract();
+        return dispatch::boxed(&_UNIQUE, keys, &[&self_, &sorted, &return_inverse]);
     }
     composite::_unique(self_, sorted, return_inverse)
 }

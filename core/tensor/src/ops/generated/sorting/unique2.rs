@@ -23,12 +23,7 @@ pub fn _unique2(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UNIQUE2,
-            keys,
-            vec![self_.into(), sorted.into(), return_inverse.into(), return_counts.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UNIQUE2, keys, &[&self_, &sorted, &return_inverse, &return_counts]);
     }
     composite::_unique2(self_, sorted, return_inverse, return_counts)
 }

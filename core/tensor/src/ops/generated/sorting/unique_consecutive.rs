@@ -24,12 +24,7 @@ pub fn unique_consecutive(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UNIQUE_CONSECUTIVE,
-            keys,
-            vec![self_.into(), return_inverse.into(), return_counts.into(), dim.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UNIQUE_CONSECUTIVE, keys, &[&self_, &return_inverse, &return_counts, &dim]);
     }
     composite::unique_consecutive(self_, return_inverse, return_counts, dim)
 }

@@ -25,12 +25,7 @@ pub fn unique_dim(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UNIQUE_DIM,
-            keys,
-            vec![self_.into(), dim.into(), sorted.into(), return_inverse.into(), return_counts.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UNIQUE_DIM, keys, &[&self_, &dim, &sorted, &return_inverse, &return_counts]);
     }
     composite::unique_dim(self_, dim, sorted, return_inverse, return_counts)
 }

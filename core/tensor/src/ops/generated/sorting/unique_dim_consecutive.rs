@@ -23,12 +23,7 @@ pub fn unique_dim_consecutive(
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UNIQUE_DIM_CONSECUTIVE,
-            keys,
-            vec![self_.into(), dim.into(), return_inverse.into(), return_counts.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UNIQUE_DIM_CONSECUTIVE, keys, &[&self_, &dim, &return_inverse, &return_counts]);
     }
     composite::unique_dim_consecutive(self_, dim, return_inverse, return_counts)
 }

@@ -2,8 +2,8 @@
 //! `erfinv`: Takes the number whose error function is each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn erfinv(self_: &Tensor) -> Result<Tensor> {
         return forward::erfinv(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ERFINV, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ERFINV, keys, &[&self_]);
     }
     gradient::erfinv(self_)
 }
@@ -33,7 +33,7 @@ pub fn erfinv_(self_: &Tensor) -> Result<()> {
         return forward::erfinv_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ERFINV_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&ERFINV_, keys, &[&self_]);
     }
     gradient::erfinv_(self_)
 }
@@ -45,7 +45,7 @@ pub fn erfinv_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::erfinv_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ERFINV_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&ERFINV_OUT, keys, &[&self_, &out]);
     }
     gradient::erfinv_out(self_, out)
 }
@@ -55,39 +55,33 @@ mod forward {
     use super::*;
 
     pub fn erfinv(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("erfinv", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("erfinv", &result, [self_])? {
-                special::erfinv(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "erfinv",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfinv(result, self_),
+        )
     }
 
     pub fn erfinv_(self_: &Tensor) -> Result<()> {
-        dispatch::named("erfinv_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("erfinv_", &place, [self_])? {
-                special::erfinv(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "erfinv_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfinv(result, self_),
+        )
     }
 
     pub fn erfinv_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("erfinv.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("erfinv.out", &place, [self_])? {
-                special::erfinv(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "erfinv.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfinv(result, self_),
+        )
     }
 }
 
@@ -96,22 +90,16 @@ mod gradient {
     use super::*;
 
     pub fn erfinv(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::erfinv(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ErfinvBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::erfinv(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(ErfinvBackward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn erfinv_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("erfinv_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("erfinv_", self_, &[self_])? else {
             return forward::erfinv_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         forward::erfinv_(self_)?;
         let node = ErfinvBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad * (result * result).exp() * (1.0 / formulas::FRAC_2_SQRT_PI))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

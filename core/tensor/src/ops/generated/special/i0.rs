@@ -2,8 +2,8 @@
 //! `i0`: Takes the modified Bessel function of the first kind of order 0.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn i0(self_: &Tensor) -> Result<Tensor> {
         return forward::i0(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&I0, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&I0, keys, &[&self_]);
     }
     gradient::i0(self_)
 }
@@ -32,7 +32,7 @@ pub fn i0_(self_: &Tensor) -> Result<()> {
         return forward::i0_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&I0_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&I0_, keys, &[&self_]);
     }
     gradient::i0_(self_)
 }
@@ -44,7 +44,7 @@ pub fn i0_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::i0_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&I0_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&I0_OUT, keys, &[&self_, &out]);
     }
     gradient::i0_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn i0(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("i0", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("i0", &result, [self_])? {
-                special::i0(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "i0",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
+        )
     }
 
     pub fn i0_(self_: &Tensor) -> Result<()> {
-        dispatch::named("i0_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("i0_", &place, [self_])? {
-                special::i0(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "i0_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
+        )
     }
 
     pub fn i0_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("i0.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("i0.out", &place, [self_])? {
-                special::i0(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "i0.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn i0(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::i0(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = I0Backward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::i0(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(I0Backward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn i0_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("i0_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("i0_", self_, &[self_])? else {
             return forward::i0_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::i0_(self_)?;
         let node = I0Backward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * self_.special_i1())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `igamma`: Takes the share of the gamma function's integral that lies below a bound.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn igamma(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::igamma(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&IGAMMA, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&IGAMMA, keys, &[&self_, &other]);
     }
     gradient::igamma(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn igamma_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::igamma_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&IGAMMA_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&IGAMMA_, keys, &[&self_, &other]);
     }
     gradient::igamma_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn igamma_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::igamma_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&IGAMMA_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&IGAMMA_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::igamma_out(self_, other, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn igamma(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("igamma", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("igamma", &result, [self_, other])? {
-                special::igamma(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "igamma",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::igamma(result, self_, other),
+        )
     }
 
     pub fn igamma_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("igamma_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("igamma_", &place, [self_, other])? {
-                special::igamma(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "igamma_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::igamma(result, self_, other),
+        )
     }
 
     pub fn igamma_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("igamma.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("igamma.out", &place, [self_, other])? {
-                special::igamma(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "igamma.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::igamma(result, self_, other),
+        )
     }
 }
 
@@ -99,25 +90,19 @@ mod gradient {
     use super::*;
 
     pub fn igamma(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::igamma(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = IgammaBackward0 {
+        let result = forward::igamma(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(IgammaBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn igamma_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("igamma_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("igamma_", self_, &[self_, other])? else {
             return forward::igamma_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::igamma_(self_, other)?;
@@ -145,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("igamma: self_"))?;
             }
@@ -157,7 +141,7 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, formulas::igamma(grad, self_, other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

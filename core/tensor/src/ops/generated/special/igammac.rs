@@ -2,8 +2,8 @@
 //! `igammac`: Takes the share of the gamma function's integral that lies above a bound.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn igammac(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::igammac(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&IGAMMAC, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&IGAMMAC, keys, &[&self_, &other]);
     }
     gradient::igammac(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn igammac_(self_: &Tensor, other: &Tensor) -> Result<()> {
         return forward::igammac_(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&IGAMMAC_, keys, vec![self_.into(), other.into()]).map(drop);
+        return dispatch::boxed(&IGAMMAC_, keys, &[&self_, &other]);
     }
     gradient::igammac_(self_, other)
 }
@@ -45,7 +45,7 @@ pub fn igammac_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         return forward::igammac_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&IGAMMAC_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&IGAMMAC_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::igammac_out(self_, other, out)
 }
@@ -55,42 +55,33 @@ mod forward {
     use super::*;
 
     pub fn igammac(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("igammac", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("igammac", &result, [self_, other])? {
-                special::igammac(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "igammac",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::igammac(result, self_, other),
+        )
     }
 
     pub fn igammac_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        dispatch::named("igammac_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("igammac_", &place, [self_, other])? {
-                special::igammac(&place, self_, other)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "igammac_",
+            Overlap::Elementwise,
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::igammac(result, self_, other),
+        )
     }
 
     pub fn igammac_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("igammac.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("igammac.out", &place, [self_, other])? {
-                special::igammac(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "igammac.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::igammac(result, self_, other),
+        )
     }
 }
 
@@ -99,25 +90,19 @@ mod gradient {
     use super::*;
 
     pub fn igammac(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::igammac(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = IgammacBackward0 {
+        let result = forward::igammac(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(IgammacBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn igammac_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_, other]);
-        autograd::check_inplace("igammac_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("igammac_", self_, &[self_, other])? else {
             return forward::igammac_(self_, other);
-        }
-        let edges = Edges::new().with(self_).with(other);
+        };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::igammac_(self_, other)?;
@@ -145,8 +130,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("igammac: self_"))?;
             }
@@ -157,7 +141,7 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -formulas::igamma(grad, self_, other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `lgamma`: Takes the logarithm of the size of the gamma function of each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn lgamma(self_: &Tensor) -> Result<Tensor> {
         return forward::lgamma(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LGAMMA, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&LGAMMA, keys, &[&self_]);
     }
     gradient::lgamma(self_)
 }
@@ -32,7 +32,7 @@ pub fn lgamma_(self_: &Tensor) -> Result<()> {
         return forward::lgamma_(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LGAMMA_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&LGAMMA_, keys, &[&self_]);
     }
     gradient::lgamma_(self_)
 }
@@ -44,7 +44,7 @@ pub fn lgamma_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::lgamma_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&LGAMMA_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&LGAMMA_OUT, keys, &[&self_, &out]);
     }
     gradient::lgamma_out(self_, out)
 }
@@ -54,39 +54,33 @@ mod forward {
     use super::*;
 
     pub fn lgamma(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("lgamma", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("lgamma", &result, [self_])? {
-                special::lgamma(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "lgamma",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::lgamma(result, self_),
+        )
     }
 
     pub fn lgamma_(self_: &Tensor) -> Result<()> {
-        dispatch::named("lgamma_", || {
-            let tensor = self_;
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("lgamma_", &place, [self_])? {
-                special::lgamma(&place, self_)?;
-            }
-            place.finish(tensor)
-        })
+        assembly::in_place(
+            "lgamma_",
+            Overlap::Elementwise,
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::lgamma(result, self_),
+        )
     }
 
     pub fn lgamma_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("lgamma.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("lgamma.out", &place, [self_])? {
-                special::lgamma(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "lgamma.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::lgamma(result, self_),
+        )
     }
 }
 
@@ -95,22 +89,16 @@ mod gradient {
     use super::*;
 
     pub fn lgamma(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::lgamma(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = LgammaBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::lgamma(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(LgammaBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn lgamma_(self_: &Tensor) -> Result<()> {
-        let recording = autograd::should_record([self_]);
-        autograd::check_inplace("lgamma_", self_, recording)?;
-        if !recording {
+        let Some(edges) = autograd::edges_of_write("lgamma_", self_, &[self_])? else {
             return forward::lgamma_(self_);
-        }
-        let edges = Edges::new().with(self_);
+        };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::lgamma_(self_)?;
         let node = LgammaBackward0 { self_: saved_self };
@@ -136,15 +124,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * self_.digamma())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn mvlgamma(self_: &Tensor, p: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MVLGAMMA, keys, vec![self_.into(), p.into()])?.extract();
+        return dispatch::boxed(&MVLGAMMA, keys, &[&self_, &p]);
     }
     composite::mvlgamma(self_, p)
 }

@@ -2,8 +2,8 @@
 //! `special_airy_ai`: Takes Airy's function.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn special_airy_ai(x: &Tensor) -> Result<Tensor> {
         return forward::special_airy_ai(x);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_AIRY_AI, keys, vec![x.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_AIRY_AI, keys, &[&x]);
     }
     gradient::special_airy_ai(x)
 }
@@ -33,7 +33,7 @@ pub fn special_airy_ai_out(x: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_airy_ai_out(x, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_AIRY_AI_OUT, keys, vec![x.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_AIRY_AI_OUT, keys, &[&x, &out]);
     }
     gradient::special_airy_ai_out(x, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn special_airy_ai(x: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_airy_ai", || {
-            let x = &*x.dense()?;
-            let result = rules::unary_float(x)?.make()?;
-            if dispatch::on_cpu("special_airy_ai", &result, [x])? {
-                special::airy_ai(&result, x)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_airy_ai",
+            [x],
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::airy_ai(result, x),
+        )
     }
 
     pub fn special_airy_ai_out(x: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_airy_ai.out", || {
-            let x = &*x.dense()?;
-            let spec = rules::unary_float(x)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x])?;
-            if dispatch::on_cpu("special_airy_ai.out", &place, [x])? {
-                special::airy_ai(&place, x)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_airy_ai.out",
+            Overlap::Elementwise,
+            [x],
+            out,
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::airy_ai(result, x),
+        )
     }
 }
 
@@ -71,13 +68,8 @@ mod gradient {
     use super::*;
 
     pub fn special_airy_ai(x: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_airy_ai(x)?;
-        if autograd::should_record([x]) {
-            let edges = Edges::new().with(x);
-            let node = SpecialAiryAiBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_airy_ai(x)?;
+        autograd::recorded(result, &[x], |_, _| Ok(SpecialAiryAiBackward0))
     }
 
     pub fn special_airy_ai_out(x: &Tensor, out: &Tensor) -> Result<()> {
@@ -97,12 +89,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_airy_ai"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

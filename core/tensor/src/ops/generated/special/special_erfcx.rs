@@ -2,8 +2,8 @@
 //! `special_erfcx`: Takes the complement of the error function, scaled by its fall.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn special_erfcx(self_: &Tensor) -> Result<Tensor> {
         return forward::special_erfcx(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ERFCX, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_ERFCX, keys, &[&self_]);
     }
     gradient::special_erfcx(self_)
 }
@@ -32,7 +32,7 @@ pub fn special_erfcx_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_erfcx_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ERFCX_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_ERFCX_OUT, keys, &[&self_, &out]);
     }
     gradient::special_erfcx_out(self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn special_erfcx(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_erfcx", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("special_erfcx", &result, [self_])? {
-                special::erfcx(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_erfcx",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfcx(result, self_),
+        )
     }
 
     pub fn special_erfcx_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_erfcx.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_erfcx.out", &place, [self_])? {
-                special::erfcx(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_erfcx.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfcx(result, self_),
+        )
     }
 }
 
@@ -70,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn special_erfcx(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_erfcx(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialErfcxBackward0 {
+        let result = forward::special_erfcx(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SpecialErfcxBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn special_erfcx_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -102,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -111,7 +104,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad * (self_ * result * 2.0 - formulas::FRAC_2_SQRT_PI))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `special_i0e`: Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn special_i0e(self_: &Tensor) -> Result<Tensor> {
         return forward::special_i0e(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_I0E, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_I0E, keys, &[&self_]);
     }
     gradient::special_i0e(self_)
 }
@@ -32,7 +32,7 @@ pub fn special_i0e_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_i0e_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_I0E_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_I0E_OUT, keys, &[&self_, &out]);
     }
     gradient::special_i0e_out(self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn special_i0e(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_i0e", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("special_i0e", &result, [self_])? {
-                special::i0e(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_i0e",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0e(result, self_),
+        )
     }
 
     pub fn special_i0e_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_i0e.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_i0e.out", &place, [self_])? {
-                special::i0e(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_i0e.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0e(result, self_),
+        )
     }
 }
 
@@ -70,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn special_i0e(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_i0e(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialI0eBackward0 {
+        let result = forward::special_i0e(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SpecialI0eBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn special_i0e_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -102,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -111,7 +104,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, grad * (self_.special_i1e() - self_.sgn() * result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

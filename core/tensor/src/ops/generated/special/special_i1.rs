@@ -2,8 +2,8 @@
 //! `special_i1`: Takes the modified Bessel function of the first kind of order 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn special_i1(self_: &Tensor) -> Result<Tensor> {
         return forward::special_i1(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_I1, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_I1, keys, &[&self_]);
     }
     gradient::special_i1(self_)
 }
@@ -32,7 +32,7 @@ pub fn special_i1_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_i1_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_I1_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_I1_OUT, keys, &[&self_, &out]);
     }
     gradient::special_i1_out(self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn special_i1(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_i1", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("special_i1", &result, [self_])? {
-                special::i1(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_i1",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i1(result, self_),
+        )
     }
 
     pub fn special_i1_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_i1.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_i1.out", &place, [self_])? {
-                special::i1(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_i1.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i1(result, self_),
+        )
     }
 }
 
@@ -70,16 +67,13 @@ mod gradient {
     use super::*;
 
     pub fn special_i1(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_i1(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialI1Backward0 {
+        let result = forward::special_i1(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SpecialI1Backward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
-                result: Saved::output_if(edges.needs(0), &result)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+                result: Saved::output_if(edges.needs(0), result)?,
+            })
+        })
     }
 
     pub fn special_i1_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -102,8 +96,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -111,7 +104,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::i1(grad, self_, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,8 +3,8 @@
 //! there is none.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::{Result, Scalar};
 
@@ -22,7 +22,7 @@ pub fn special_legendre_polynomial_p(x: &Tensor, n: &Tensor) -> Result<Tensor> {
         return forward::special_legendre_polynomial_p(x, n);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P, keys, vec![x.into(), n.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P, keys, &[&x, &n]);
     }
     gradient::special_legendre_polynomial_p(x, n)
 }
@@ -34,8 +34,7 @@ pub fn special_legendre_polynomial_p_out(x: &Tensor, n: &Tensor, out: &Tensor) -
         return forward::special_legendre_polynomial_p_out(x, n, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_OUT, keys, vec![x.into(), n.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_OUT, keys, &[&x, &n, &out]);
     }
     gradient::special_legendre_polynomial_p_out(x, n, out)
 }
@@ -53,7 +52,7 @@ pub fn special_legendre_polynomial_p_x_scalar(x: Scalar, n: &Tensor) -> Result<T
         return forward::special_legendre_polynomial_p_x_scalar(x, n);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR, keys, vec![x.into(), n.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR, keys, &[&x, &n]);
     }
     gradient::special_legendre_polynomial_p_x_scalar(x, n)
 }
@@ -65,12 +64,7 @@ pub fn special_legendre_polynomial_p_x_scalar_out(x: Scalar, n: &Tensor, out: &T
         return forward::special_legendre_polynomial_p_x_scalar_out(x, n, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR_OUT,
-            keys,
-            vec![x.into(), n.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR_OUT, keys, &[&x, &n, &out]);
     }
     gradient::special_legendre_polynomial_p_x_scalar_out(x, n, out)
 }
@@ -89,7 +83,7 @@ pub fn special_legendre_polynomial_p_n_scalar(x: &Tensor, n: Scalar) -> Result<T
         return forward::special_legendre_polynomial_p_n_scalar(x, n);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR, keys, vec![x.into(), n.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR, keys, &[&x, &n]);
     }
     gradient::special_legendre_polynomial_p_n_scalar(x, n)
 }
@@ -101,12 +95,7 @@ pub fn special_legendre_polynomial_p_n_scalar_out(x: &Tensor, n: Scalar, out: &T
         return forward::special_legendre_polynomial_p_n_scalar_out(x, n, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR_OUT,
-            keys,
-            vec![x.into(), n.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR_OUT, keys, &[&x, &n, &out]);
     }
     gradient::special_legendre_polynomial_p_n_scalar_out(x, n, out)
 }
@@ -116,74 +105,63 @@ mod forward {
     use super::*;
 
     pub fn special_legendre_polynomial_p(x: &Tensor, n: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_legendre_polynomial_p", || {
-            let x = &*x.dense()?;
-            let n = &*n.dense()?;
-            let result = rules::true_divide(x, n)?.make()?;
-            if dispatch::on_cpu("special_legendre_polynomial_p", &result, [x, n])? {
-                special::legendre_polynomial_p(&result, x, n)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_legendre_polynomial_p",
+            [x, n],
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::legendre_polynomial_p(result, x, n),
+        )
     }
 
     pub fn special_legendre_polynomial_p_out(x: &Tensor, n: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_legendre_polynomial_p.out", || {
-            let x = &*x.dense()?;
-            let n = &*n.dense()?;
-            let spec = rules::true_divide(x, n)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x, n])?;
-            if dispatch::on_cpu("special_legendre_polynomial_p.out", &place, [x, n])? {
-                special::legendre_polynomial_p(&place, x, n)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_legendre_polynomial_p.out",
+            Overlap::Elementwise,
+            [x, n],
+            out,
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::legendre_polynomial_p(result, x, n),
+        )
     }
 
     pub fn special_legendre_polynomial_p_x_scalar(x: Scalar, n: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_legendre_polynomial_p.x_scalar", || {
-            let n = &*n.dense()?;
-            let result = rules::true_divide_scalar(n, x)?.make()?;
-            if dispatch::on_cpu("special_legendre_polynomial_p.x_scalar", &result, [n])? {
-                special::scalar_legendre_polynomial_p(&result, x, n)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_legendre_polynomial_p.x_scalar",
+            [n],
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_legendre_polynomial_p(result, x, n),
+        )
     }
 
     pub fn special_legendre_polynomial_p_x_scalar_out(x: Scalar, n: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_legendre_polynomial_p.x_scalar_out", || {
-            let n = &*n.dense()?;
-            let spec = rules::true_divide_scalar(n, x)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [n])?;
-            if dispatch::on_cpu("special_legendre_polynomial_p.x_scalar_out", &place, [n])? {
-                special::scalar_legendre_polynomial_p(&place, x, n)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_legendre_polynomial_p.x_scalar_out",
+            Overlap::Elementwise,
+            [n],
+            out,
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_legendre_polynomial_p(result, x, n),
+        )
     }
 
     pub fn special_legendre_polynomial_p_n_scalar(x: &Tensor, n: Scalar) -> Result<Tensor> {
-        dispatch::named("special_legendre_polynomial_p.n_scalar", || {
-            let x = &*x.dense()?;
-            let result = rules::true_divide_scalar(x, n)?.make()?;
-            if dispatch::on_cpu("special_legendre_polynomial_p.n_scalar", &result, [x])? {
-                special::legendre_polynomial_p_scalar(&result, x, n)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_legendre_polynomial_p.n_scalar",
+            [x],
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::legendre_polynomial_p_scalar(result, x, n),
+        )
     }
 
     pub fn special_legendre_polynomial_p_n_scalar_out(x: &Tensor, n: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("special_legendre_polynomial_p.n_scalar_out", || {
-            let x = &*x.dense()?;
-            let spec = rules::true_divide_scalar(x, n)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x])?;
-            if dispatch::on_cpu("special_legendre_polynomial_p.n_scalar_out", &place, [x])? {
-                special::legendre_polynomial_p_scalar(&place, x, n)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_legendre_polynomial_p.n_scalar_out",
+            Overlap::Elementwise,
+            [x],
+            out,
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::legendre_polynomial_p_scalar(result, x, n),
+        )
     }
 }
 
@@ -192,13 +170,8 @@ mod gradient {
     use super::*;
 
     pub fn special_legendre_polynomial_p(x: &Tensor, n: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_legendre_polynomial_p(x, n)?;
-        if autograd::should_record([x, n]) {
-            let edges = Edges::new().with(x).with(n);
-            let node = SpecialLegendrePolynomialPBackward0 { n: Meta::of(n) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_legendre_polynomial_p(x, n)?;
+        autograd::recorded(result, &[x, n], |_, _| Ok(SpecialLegendrePolynomialPBackward0 { n: Meta::of(n) }))
     }
 
     pub fn special_legendre_polynomial_p_out(x: &Tensor, n: &Tensor, out: &Tensor) -> Result<()> {
@@ -220,8 +193,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_legendre_polynomial_p: x"))?;
             }
@@ -229,18 +201,13 @@ mod gradient {
                 let n = &self.n;
                 gradients.set(1, n.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_legendre_polynomial_p_x_scalar(x: Scalar, n: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_legendre_polynomial_p_x_scalar(x, n)?;
-        if autograd::should_record([n]) {
-            let edges = Edges::new().with(n);
-            let node = SpecialLegendrePolynomialPBackward1 { n: Meta::of(n) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_legendre_polynomial_p_x_scalar(x, n)?;
+        autograd::recorded(result, &[n], |_, _| Ok(SpecialLegendrePolynomialPBackward1 { n: Meta::of(n) }))
     }
 
     pub fn special_legendre_polynomial_p_x_scalar_out(x: Scalar, n: &Tensor, out: &Tensor) -> Result<()> {
@@ -262,24 +229,18 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 let n = &self.n;
                 gradients.set(0, n.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_legendre_polynomial_p_n_scalar(x: &Tensor, n: Scalar) -> Result<Tensor> {
-        let mut result = forward::special_legendre_polynomial_p_n_scalar(x, n)?;
-        if autograd::should_record([x]) {
-            let edges = Edges::new().with(x);
-            let node = SpecialLegendrePolynomialPBackward2;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_legendre_polynomial_p_n_scalar(x, n)?;
+        autograd::recorded(result, &[x], |_, _| Ok(SpecialLegendrePolynomialPBackward2))
     }
 
     pub fn special_legendre_polynomial_p_n_scalar_out(x: &Tensor, n: Scalar, out: &Tensor) -> Result<()> {
@@ -299,12 +260,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_legendre_polynomial_p: x"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

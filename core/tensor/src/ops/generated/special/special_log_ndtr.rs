@@ -2,8 +2,8 @@
 //! `special_log_ndtr`: Takes the logarithm of the probability that a standard normal number lies below each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn special_log_ndtr(self_: &Tensor) -> Result<Tensor> {
         return forward::special_log_ndtr(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_LOG_NDTR, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_LOG_NDTR, keys, &[&self_]);
     }
     gradient::special_log_ndtr(self_)
 }
@@ -32,7 +32,7 @@ pub fn special_log_ndtr_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_log_ndtr_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_LOG_NDTR_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_LOG_NDTR_OUT, keys, &[&self_, &out]);
     }
     gradient::special_log_ndtr_out(self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn special_log_ndtr(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_log_ndtr", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("special_log_ndtr", &result, [self_])? {
-                special::log_ndtr(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_log_ndtr",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::log_ndtr(result, self_),
+        )
     }
 
     pub fn special_log_ndtr_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_log_ndtr.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_log_ndtr.out", &place, [self_])? {
-                special::log_ndtr(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_log_ndtr.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::log_ndtr(result, self_),
+        )
     }
 }
 
@@ -70,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn special_log_ndtr(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_log_ndtr(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialLogNdtrBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_log_ndtr(self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SpecialLogNdtrBackward0 { self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn special_log_ndtr_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -98,15 +92,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, formulas::log_ndtr(grad, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

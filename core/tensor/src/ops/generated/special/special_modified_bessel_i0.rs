@@ -2,8 +2,8 @@
 //! `special_modified_bessel_i0`: Takes the modified Bessel function of the first kind of order 0.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn special_modified_bessel_i0(self_: &Tensor) -> Result<Tensor> {
         return forward::special_modified_bessel_i0(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_MODIFIED_BESSEL_I0, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_MODIFIED_BESSEL_I0, keys, &[&self_]);
     }
     gradient::special_modified_bessel_i0(self_)
 }
@@ -33,7 +33,7 @@ pub fn special_modified_bessel_i0_out(self_: &Tensor, out: &Tensor) -> Result<()
         return forward::special_modified_bessel_i0_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_MODIFIED_BESSEL_I0_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_MODIFIED_BESSEL_I0_OUT, keys, &[&self_, &out]);
     }
     gradient::special_modified_bessel_i0_out(self_, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn special_modified_bessel_i0(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_modified_bessel_i0", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("special_modified_bessel_i0", &result, [self_])? {
-                special::i0(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_modified_bessel_i0",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
+        )
     }
 
     pub fn special_modified_bessel_i0_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_modified_bessel_i0.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_modified_bessel_i0.out", &place, [self_])? {
-                special::i0(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_modified_bessel_i0.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
+        )
     }
 }
 
@@ -71,13 +68,8 @@ mod gradient {
     use super::*;
 
     pub fn special_modified_bessel_i0(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_modified_bessel_i0(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialModifiedBesselI0Backward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_modified_bessel_i0(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SpecialModifiedBesselI0Backward0))
     }
 
     pub fn special_modified_bessel_i0_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -97,12 +89,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_modified_bessel_i0"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

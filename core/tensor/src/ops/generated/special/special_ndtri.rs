@@ -2,8 +2,8 @@
 //! `special_ndtri`: Takes the number below which a standard normal one lies with each element as probability.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn special_ndtri(self_: &Tensor) -> Result<Tensor> {
         return forward::special_ndtri(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_NDTRI, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_NDTRI, keys, &[&self_]);
     }
     gradient::special_ndtri(self_)
 }
@@ -33,7 +33,7 @@ pub fn special_ndtri_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_ndtri_out(self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_NDTRI_OUT, keys, vec![self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_NDTRI_OUT, keys, &[&self_, &out]);
     }
     gradient::special_ndtri_out(self_, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn special_ndtri(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_ndtri", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::unary_float(self_)?.make()?;
-            if dispatch::on_cpu("special_ndtri", &result, [self_])? {
-                special::ndtri(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_ndtri",
+            [self_],
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::ndtri(result, self_),
+        )
     }
 
     pub fn special_ndtri_out(self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_ndtri.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::unary_float(self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_ndtri.out", &place, [self_])? {
-                special::ndtri(&place, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_ndtri.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::ndtri(result, self_),
+        )
     }
 }
 
@@ -71,13 +68,10 @@ mod gradient {
     use super::*;
 
     pub fn special_ndtri(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_ndtri(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialNdtriBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_ndtri(self_)?;
+        autograd::recorded(result, &[self_], |edges, result| {
+            Ok(SpecialNdtriBackward0 { result: Saved::output_if(edges.needs(0), result)? })
+        })
     }
 
     pub fn special_ndtri_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -99,15 +93,14 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(0, formulas::ndtri(grad, result))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `special_polygamma`: Takes the n-th derivative of the digamma function at each element.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn special_polygamma(n: i64, self_: &Tensor) -> Result<Tensor> {
         return forward::special_polygamma(n, self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_POLYGAMMA, keys, vec![n.into(), self_.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_POLYGAMMA, keys, &[&n, &self_]);
     }
     gradient::special_polygamma(n, self_)
 }
@@ -32,7 +32,7 @@ pub fn special_polygamma_out(n: i64, self_: &Tensor, out: &Tensor) -> Result<()>
         return forward::special_polygamma_out(n, self_, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_POLYGAMMA_OUT, keys, vec![n.into(), self_.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_POLYGAMMA_OUT, keys, &[&n, &self_, &out]);
     }
     gradient::special_polygamma_out(n, self_, out)
 }
@@ -42,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn special_polygamma(n: i64, self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_polygamma", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::polygamma(n, self_)?.make()?;
-            if dispatch::on_cpu("special_polygamma", &result, [self_])? {
-                special::polygamma(&result, n, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_polygamma",
+            [self_],
+            |&[self_]| rules::polygamma(n, self_),
+            |result, &[self_]| special::polygamma(result, n, self_),
+        )
     }
 
     pub fn special_polygamma_out(n: i64, self_: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_polygamma.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::polygamma(n, self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_polygamma.out", &place, [self_])? {
-                special::polygamma(&place, n, self_)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_polygamma.out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::polygamma(n, self_),
+            |result, &[self_]| special::polygamma(result, n, self_),
+        )
     }
 }
 
@@ -70,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn special_polygamma(n: i64, self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_polygamma(n, self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = PolygammaBackward0 { n, self_: Saved::input_if(edges.needs(0), self_)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_polygamma(n, self_)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(PolygammaBackward0 { n, self_: Saved::input_if(edges.needs(0), self_)? })
+        })
     }
 
     pub fn special_polygamma_out(n: i64, self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -99,8 +93,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -108,7 +101,7 @@ mod gradient {
                 let self_ = &call.unpack(&self.self_)?;
                 gradients.set(0, grad * formulas::polygamma(n + 1, self_))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

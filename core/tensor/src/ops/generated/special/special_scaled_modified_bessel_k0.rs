@@ -3,8 +3,8 @@
 //! its fall.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -22,7 +22,7 @@ pub fn special_scaled_modified_bessel_k0(x: &Tensor) -> Result<Tensor> {
         return forward::special_scaled_modified_bessel_k0(x);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SCALED_MODIFIED_BESSEL_K0, keys, vec![x.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_SCALED_MODIFIED_BESSEL_K0, keys, &[&x]);
     }
     gradient::special_scaled_modified_bessel_k0(x)
 }
@@ -34,7 +34,7 @@ pub fn special_scaled_modified_bessel_k0_out(x: &Tensor, out: &Tensor) -> Result
         return forward::special_scaled_modified_bessel_k0_out(x, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SCALED_MODIFIED_BESSEL_K0_OUT, keys, vec![x.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_SCALED_MODIFIED_BESSEL_K0_OUT, keys, &[&x, &out]);
     }
     gradient::special_scaled_modified_bessel_k0_out(x, out)
 }
@@ -44,26 +44,23 @@ mod forward {
     use super::*;
 
     pub fn special_scaled_modified_bessel_k0(x: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_scaled_modified_bessel_k0", || {
-            let x = &*x.dense()?;
-            let result = rules::unary_float(x)?.make()?;
-            if dispatch::on_cpu("special_scaled_modified_bessel_k0", &result, [x])? {
-                special::scaled_bessel_k0(&result, x)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_scaled_modified_bessel_k0",
+            [x],
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::scaled_bessel_k0(result, x),
+        )
     }
 
     pub fn special_scaled_modified_bessel_k0_out(x: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_scaled_modified_bessel_k0.out", || {
-            let x = &*x.dense()?;
-            let spec = rules::unary_float(x)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x])?;
-            if dispatch::on_cpu("special_scaled_modified_bessel_k0.out", &place, [x])? {
-                special::scaled_bessel_k0(&place, x)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_scaled_modified_bessel_k0.out",
+            Overlap::Elementwise,
+            [x],
+            out,
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::scaled_bessel_k0(result, x),
+        )
     }
 }
 
@@ -72,13 +69,8 @@ mod gradient {
     use super::*;
 
     pub fn special_scaled_modified_bessel_k0(x: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_scaled_modified_bessel_k0(x)?;
-        if autograd::should_record([x]) {
-            let edges = Edges::new().with(x);
-            let node = SpecialScaledModifiedBesselK0Backward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_scaled_modified_bessel_k0(x)?;
+        autograd::recorded(result, &[x], |_, _| Ok(SpecialScaledModifiedBesselK0Backward0))
     }
 
     pub fn special_scaled_modified_bessel_k0_out(x: &Tensor, out: &Tensor) -> Result<()> {
@@ -98,12 +90,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_scaled_modified_bessel_k0"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

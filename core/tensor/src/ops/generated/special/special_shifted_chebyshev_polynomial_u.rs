@@ -3,8 +3,8 @@
 //! which is cut to a whole number; below 0 there is none.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::{Result, Scalar};
 
@@ -23,7 +23,7 @@ pub fn special_shifted_chebyshev_polynomial_u(x: &Tensor, n: &Tensor) -> Result<
         return forward::special_shifted_chebyshev_polynomial_u(x, n);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U, keys, vec![x.into(), n.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U, keys, &[&x, &n]);
     }
     gradient::special_shifted_chebyshev_polynomial_u(x, n)
 }
@@ -35,12 +35,7 @@ pub fn special_shifted_chebyshev_polynomial_u_out(x: &Tensor, n: &Tensor, out: &
         return forward::special_shifted_chebyshev_polynomial_u_out(x, n, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_OUT,
-            keys,
-            vec![x.into(), n.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_OUT, keys, &[&x, &n, &out]);
     }
     gradient::special_shifted_chebyshev_polynomial_u_out(x, n, out)
 }
@@ -58,8 +53,7 @@ pub fn special_shifted_chebyshev_polynomial_u_x_scalar(x: Scalar, n: &Tensor) ->
         return forward::special_shifted_chebyshev_polynomial_u_x_scalar(x, n);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_X_SCALAR, keys, vec![x.into(), n.into()])?
-            .extract();
+        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_X_SCALAR, keys, &[&x, &n]);
     }
     gradient::special_shifted_chebyshev_polynomial_u_x_scalar(x, n)
 }
@@ -71,12 +65,7 @@ pub fn special_shifted_chebyshev_polynomial_u_x_scalar_out(x: Scalar, n: &Tensor
         return forward::special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_X_SCALAR_OUT,
-            keys,
-            vec![x.into(), n.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_X_SCALAR_OUT, keys, &[&x, &n, &out]);
     }
     gradient::special_shifted_chebyshev_polynomial_u_x_scalar_out(x, n, out)
 }
@@ -95,8 +84,7 @@ pub fn special_shifted_chebyshev_polynomial_u_n_scalar(x: &Tensor, n: Scalar) ->
         return forward::special_shifted_chebyshev_polynomial_u_n_scalar(x, n);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_N_SCALAR, keys, vec![x.into(), n.into()])?
-            .extract();
+        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_N_SCALAR, keys, &[&x, &n]);
     }
     gradient::special_shifted_chebyshev_polynomial_u_n_scalar(x, n)
 }
@@ -108,12 +96,7 @@ pub fn special_shifted_chebyshev_polynomial_u_n_scalar_out(x: &Tensor, n: Scalar
         return forward::special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_N_SCALAR_OUT,
-            keys,
-            vec![x.into(), n.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_U_N_SCALAR_OUT, keys, &[&x, &n, &out]);
     }
     gradient::special_shifted_chebyshev_polynomial_u_n_scalar_out(x, n, out)
 }
@@ -123,74 +106,63 @@ mod forward {
     use super::*;
 
     pub fn special_shifted_chebyshev_polynomial_u(x: &Tensor, n: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_shifted_chebyshev_polynomial_u", || {
-            let x = &*x.dense()?;
-            let n = &*n.dense()?;
-            let result = rules::true_divide(x, n)?.make()?;
-            if dispatch::on_cpu("special_shifted_chebyshev_polynomial_u", &result, [x, n])? {
-                special::shifted_chebyshev_polynomial_u(&result, x, n)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_shifted_chebyshev_polynomial_u",
+            [x, n],
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::shifted_chebyshev_polynomial_u(result, x, n),
+        )
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_out(x: &Tensor, n: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_shifted_chebyshev_polynomial_u.out", || {
-            let x = &*x.dense()?;
-            let n = &*n.dense()?;
-            let spec = rules::true_divide(x, n)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x, n])?;
-            if dispatch::on_cpu("special_shifted_chebyshev_polynomial_u.out", &place, [x, n])? {
-                special::shifted_chebyshev_polynomial_u(&place, x, n)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_shifted_chebyshev_polynomial_u.out",
+            Overlap::Elementwise,
+            [x, n],
+            out,
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::shifted_chebyshev_polynomial_u(result, x, n),
+        )
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_x_scalar(x: Scalar, n: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_shifted_chebyshev_polynomial_u.x_scalar", || {
-            let n = &*n.dense()?;
-            let result = rules::true_divide_scalar(n, x)?.make()?;
-            if dispatch::on_cpu("special_shifted_chebyshev_polynomial_u.x_scalar", &result, [n])? {
-                special::scalar_shifted_chebyshev_polynomial_u(&result, x, n)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_shifted_chebyshev_polynomial_u.x_scalar",
+            [n],
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_shifted_chebyshev_polynomial_u(result, x, n),
+        )
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_x_scalar_out(x: Scalar, n: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_shifted_chebyshev_polynomial_u.x_scalar_out", || {
-            let n = &*n.dense()?;
-            let spec = rules::true_divide_scalar(n, x)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [n])?;
-            if dispatch::on_cpu("special_shifted_chebyshev_polynomial_u.x_scalar_out", &place, [n])? {
-                special::scalar_shifted_chebyshev_polynomial_u(&place, x, n)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_shifted_chebyshev_polynomial_u.x_scalar_out",
+            Overlap::Elementwise,
+            [n],
+            out,
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_shifted_chebyshev_polynomial_u(result, x, n),
+        )
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_n_scalar(x: &Tensor, n: Scalar) -> Result<Tensor> {
-        dispatch::named("special_shifted_chebyshev_polynomial_u.n_scalar", || {
-            let x = &*x.dense()?;
-            let result = rules::true_divide_scalar(x, n)?.make()?;
-            if dispatch::on_cpu("special_shifted_chebyshev_polynomial_u.n_scalar", &result, [x])? {
-                special::shifted_chebyshev_polynomial_u_scalar(&result, x, n)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_shifted_chebyshev_polynomial_u.n_scalar",
+            [x],
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::shifted_chebyshev_polynomial_u_scalar(result, x, n),
+        )
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_n_scalar_out(x: &Tensor, n: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("special_shifted_chebyshev_polynomial_u.n_scalar_out", || {
-            let x = &*x.dense()?;
-            let spec = rules::true_divide_scalar(x, n)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x])?;
-            if dispatch::on_cpu("special_shifted_chebyshev_polynomial_u.n_scalar_out", &place, [x])? {
-                special::shifted_chebyshev_polynomial_u_scalar(&place, x, n)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_shifted_chebyshev_polynomial_u.n_scalar_out",
+            Overlap::Elementwise,
+            [x],
+            out,
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::shifted_chebyshev_polynomial_u_scalar(result, x, n),
+        )
     }
 }
 
@@ -199,13 +171,8 @@ mod gradient {
     use super::*;
 
     pub fn special_shifted_chebyshev_polynomial_u(x: &Tensor, n: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_shifted_chebyshev_polynomial_u(x, n)?;
-        if autograd::should_record([x, n]) {
-            let edges = Edges::new().with(x).with(n);
-            let node = SpecialShiftedChebyshevPolynomialUBackward0 { n: Meta::of(n) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_shifted_chebyshev_polynomial_u(x, n)?;
+        autograd::recorded(result, &[x, n], |_, _| Ok(SpecialShiftedChebyshevPolynomialUBackward0 { n: Meta::of(n) }))
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_out(x: &Tensor, n: &Tensor, out: &Tensor) -> Result<()> {
@@ -227,8 +194,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_shifted_chebyshev_polynomial_u: x"))?;
             }
@@ -236,18 +202,13 @@ mod gradient {
                 let n = &self.n;
                 gradients.set(1, n.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_x_scalar(x: Scalar, n: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_shifted_chebyshev_polynomial_u_x_scalar(x, n)?;
-        if autograd::should_record([n]) {
-            let edges = Edges::new().with(n);
-            let node = SpecialShiftedChebyshevPolynomialUBackward1 { n: Meta::of(n) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_shifted_chebyshev_polynomial_u_x_scalar(x, n)?;
+        autograd::recorded(result, &[n], |_, _| Ok(SpecialShiftedChebyshevPolynomialUBackward1 { n: Meta::of(n) }))
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_x_scalar_out(x: Scalar, n: &Tensor, out: &Tensor) -> Result<()> {
@@ -269,24 +230,18 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 let n = &self.n;
                 gradients.set(0, n.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_n_scalar(x: &Tensor, n: Scalar) -> Result<Tensor> {
-        let mut result = forward::special_shifted_chebyshev_polynomial_u_n_scalar(x, n)?;
-        if autograd::should_record([x]) {
-            let edges = Edges::new().with(x);
-            let node = SpecialShiftedChebyshevPolynomialUBackward2;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_shifted_chebyshev_polynomial_u_n_scalar(x, n)?;
+        autograd::recorded(result, &[x], |_, _| Ok(SpecialShiftedChebyshevPolynomialUBackward2))
     }
 
     pub fn special_shifted_chebyshev_polynomial_u_n_scalar_out(x: &Tensor, n: Scalar, out: &Tensor) -> Result<()> {
@@ -306,12 +261,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_shifted_chebyshev_polynomial_u: x"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `special_spherical_bessel_j0`: Takes the spherical Bessel function of the first kind of order 0.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn special_spherical_bessel_j0(x: &Tensor) -> Result<Tensor> {
         return forward::special_spherical_bessel_j0(x);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SPHERICAL_BESSEL_J0, keys, vec![x.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_SPHERICAL_BESSEL_J0, keys, &[&x]);
     }
     gradient::special_spherical_bessel_j0(x)
 }
@@ -33,7 +33,7 @@ pub fn special_spherical_bessel_j0_out(x: &Tensor, out: &Tensor) -> Result<()> {
         return forward::special_spherical_bessel_j0_out(x, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_SPHERICAL_BESSEL_J0_OUT, keys, vec![x.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_SPHERICAL_BESSEL_J0_OUT, keys, &[&x, &out]);
     }
     gradient::special_spherical_bessel_j0_out(x, out)
 }
@@ -43,26 +43,23 @@ mod forward {
     use super::*;
 
     pub fn special_spherical_bessel_j0(x: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_spherical_bessel_j0", || {
-            let x = &*x.dense()?;
-            let result = rules::unary_float(x)?.make()?;
-            if dispatch::on_cpu("special_spherical_bessel_j0", &result, [x])? {
-                special::spherical_bessel_j0(&result, x)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_spherical_bessel_j0",
+            [x],
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::spherical_bessel_j0(result, x),
+        )
     }
 
     pub fn special_spherical_bessel_j0_out(x: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_spherical_bessel_j0.out", || {
-            let x = &*x.dense()?;
-            let spec = rules::unary_float(x)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [x])?;
-            if dispatch::on_cpu("special_spherical_bessel_j0.out", &place, [x])? {
-                special::spherical_bessel_j0(&place, x)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_spherical_bessel_j0.out",
+            Overlap::Elementwise,
+            [x],
+            out,
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::spherical_bessel_j0(result, x),
+        )
     }
 }
 
@@ -71,13 +68,8 @@ mod gradient {
     use super::*;
 
     pub fn special_spherical_bessel_j0(x: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_spherical_bessel_j0(x)?;
-        if autograd::should_record([x]) {
-            let edges = Edges::new().with(x);
-            let node = SpecialSphericalBesselJ0Backward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_spherical_bessel_j0(x)?;
+        autograd::recorded(result, &[x], |_, _| Ok(SpecialSphericalBesselJ0Backward0))
     }
 
     pub fn special_spherical_bessel_j0_out(x: &Tensor, out: &Tensor) -> Result<()> {
@@ -97,12 +89,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_spherical_bessel_j0"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

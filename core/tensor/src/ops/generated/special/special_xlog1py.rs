@@ -2,8 +2,8 @@
 //! `special_xlog1py`: Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn special_xlog1py(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::special_xlog1py(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_XLOG1PY, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_XLOG1PY, keys, &[&self_, &other]);
     }
     gradient::special_xlog1py(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn special_xlog1py_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Resu
         return forward::special_xlog1py_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_XLOG1PY_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_XLOG1PY_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::special_xlog1py_out(self_, other, out)
 }
@@ -52,7 +52,7 @@ pub fn special_xlog1py_self_scalar(self_: Scalar, other: &Tensor) -> Result<Tens
         return forward::special_xlog1py_self_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_XLOG1PY_SELF_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_XLOG1PY_SELF_SCALAR, keys, &[&self_, &other]);
     }
     gradient::special_xlog1py_self_scalar(self_, other)
 }
@@ -64,8 +64,7 @@ pub fn special_xlog1py_self_scalar_out(self_: Scalar, other: &Tensor, out: &Tens
         return forward::special_xlog1py_self_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_XLOG1PY_SELF_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SPECIAL_XLOG1PY_SELF_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::special_xlog1py_self_scalar_out(self_, other, out)
 }
@@ -84,7 +83,7 @@ pub fn special_xlog1py_other_scalar(self_: &Tensor, other: Scalar) -> Result<Ten
         return forward::special_xlog1py_other_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_XLOG1PY_OTHER_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_XLOG1PY_OTHER_SCALAR, keys, &[&self_, &other]);
     }
     gradient::special_xlog1py_other_scalar(self_, other)
 }
@@ -96,8 +95,7 @@ pub fn special_xlog1py_other_scalar_out(self_: &Tensor, other: Scalar, out: &Ten
         return forward::special_xlog1py_other_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_XLOG1PY_OTHER_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SPECIAL_XLOG1PY_OTHER_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::special_xlog1py_other_scalar_out(self_, other, out)
 }
@@ -107,74 +105,63 @@ mod forward {
     use super::*;
 
     pub fn special_xlog1py(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_xlog1py", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("special_xlog1py", &result, [self_, other])? {
-                special::xlog1py(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_xlog1py",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::xlog1py(result, self_, other),
+        )
     }
 
     pub fn special_xlog1py_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_xlog1py.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("special_xlog1py.out", &place, [self_, other])? {
-                special::xlog1py(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_xlog1py.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::xlog1py(result, self_, other),
+        )
     }
 
     pub fn special_xlog1py_self_scalar(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_xlog1py.self_scalar", || {
-            let other = &*other.dense()?;
-            let result = rules::true_divide_scalar(other, self_)?.make()?;
-            if dispatch::on_cpu("special_xlog1py.self_scalar", &result, [other])? {
-                special::scalar_xlog1py(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_xlog1py.self_scalar",
+            [other],
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| special::scalar_xlog1py(result, self_, other),
+        )
     }
 
     pub fn special_xlog1py_self_scalar_out(self_: Scalar, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_xlog1py.self_scalar_out", || {
-            let other = &*other.dense()?;
-            let spec = rules::true_divide_scalar(other, self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("special_xlog1py.self_scalar_out", &place, [other])? {
-                special::scalar_xlog1py(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_xlog1py.self_scalar_out",
+            Overlap::Elementwise,
+            [other],
+            out,
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| special::scalar_xlog1py(result, self_, other),
+        )
     }
 
     pub fn special_xlog1py_other_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("special_xlog1py.other_scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("special_xlog1py.other_scalar", &result, [self_])? {
-                special::xlog1py_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_xlog1py.other_scalar",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| special::xlog1py_scalar(result, self_, other),
+        )
     }
 
     pub fn special_xlog1py_other_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("special_xlog1py.other_scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_xlog1py.other_scalar_out", &place, [self_])? {
-                special::xlog1py_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_xlog1py.other_scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| special::xlog1py_scalar(result, self_, other),
+        )
     }
 }
 
@@ -183,16 +170,13 @@ mod gradient {
     use super::*;
 
     pub fn special_xlog1py(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_xlog1py(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = SpecialXlog1pyBackward0 {
+        let result = forward::special_xlog1py(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(SpecialXlog1pyBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn special_xlog1py_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -215,8 +199,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -231,18 +214,15 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, grad * self_ / (other + 1.0))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_xlog1py_self_scalar(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_xlog1py_self_scalar(self_, other)?;
-        if autograd::should_record([other]) {
-            let edges = Edges::new().with(other);
-            let node = SpecialXlog1pyBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_xlog1py_self_scalar(self_, other)?;
+        autograd::recorded(result, &[other], |edges, _| {
+            Ok(SpecialXlog1pyBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? })
+        })
     }
 
     pub fn special_xlog1py_self_scalar_out(self_: Scalar, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -265,8 +245,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -274,18 +253,15 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(0, grad / (other + 1.0) * self_)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_xlog1py_other_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::special_xlog1py_other_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialXlog1pyBackward2 { self_: Saved::input_if(edges.needs(0), self_)?, other };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_xlog1py_other_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(SpecialXlog1pyBackward2 { self_: Saved::input_if(edges.needs(0), self_)?, other })
+        })
     }
 
     pub fn special_xlog1py_other_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
@@ -308,8 +284,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -317,7 +292,7 @@ mod gradient {
                 let other = self.other;
                 gradients.set(0, formulas::xlog1py_of_number(grad, self_, other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

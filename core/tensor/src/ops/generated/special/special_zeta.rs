@@ -2,8 +2,8 @@
 //! `special_zeta`: Takes the Hurwitz zeta function.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{rules, special};
 use rushlight_base::{Result, Scalar};
 
@@ -21,7 +21,7 @@ pub fn special_zeta(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         return forward::special_zeta(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ZETA, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_ZETA, keys, &[&self_, &other]);
     }
     gradient::special_zeta(self_, other)
 }
@@ -33,7 +33,7 @@ pub fn special_zeta_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<
         return forward::special_zeta_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ZETA_OUT, keys, vec![self_.into(), other.into(), out.into()]).map(drop);
+        return dispatch::boxed(&SPECIAL_ZETA_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::special_zeta_out(self_, other, out)
 }
@@ -52,7 +52,7 @@ pub fn special_zeta_self_scalar(self_: Scalar, other: &Tensor) -> Result<Tensor>
         return forward::special_zeta_self_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ZETA_SELF_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_ZETA_SELF_SCALAR, keys, &[&self_, &other]);
     }
     gradient::special_zeta_self_scalar(self_, other)
 }
@@ -64,8 +64,7 @@ pub fn special_zeta_self_scalar_out(self_: Scalar, other: &Tensor, out: &Tensor)
         return forward::special_zeta_self_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ZETA_SELF_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SPECIAL_ZETA_SELF_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::special_zeta_self_scalar_out(self_, other, out)
 }
@@ -84,7 +83,7 @@ pub fn special_zeta_other_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor
         return forward::special_zeta_other_scalar(self_, other);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ZETA_OTHER_SCALAR, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&SPECIAL_ZETA_OTHER_SCALAR, keys, &[&self_, &other]);
     }
     gradient::special_zeta_other_scalar(self_, other)
 }
@@ -96,8 +95,7 @@ pub fn special_zeta_other_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor
         return forward::special_zeta_other_scalar_out(self_, other, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SPECIAL_ZETA_OTHER_SCALAR_OUT, keys, vec![self_.into(), other.into(), out.into()])
-            .map(drop);
+        return dispatch::boxed(&SPECIAL_ZETA_OTHER_SCALAR_OUT, keys, &[&self_, &other, &out]);
     }
     gradient::special_zeta_other_scalar_out(self_, other, out)
 }
@@ -107,74 +105,63 @@ mod forward {
     use super::*;
 
     pub fn special_zeta(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_zeta", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let result = rules::true_divide(self_, other)?.make()?;
-            if dispatch::on_cpu("special_zeta", &result, [self_, other])? {
-                special::zeta(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_zeta",
+            [self_, other],
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::zeta(result, self_, other),
+        )
     }
 
     pub fn special_zeta_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_zeta.out", || {
-            let self_ = &*self_.dense()?;
-            let other = &*other.dense()?;
-            let spec = rules::true_divide(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
-            if dispatch::on_cpu("special_zeta.out", &place, [self_, other])? {
-                special::zeta(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_zeta.out",
+            Overlap::Elementwise,
+            [self_, other],
+            out,
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::zeta(result, self_, other),
+        )
     }
 
     pub fn special_zeta_self_scalar(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        dispatch::named("special_zeta.self_scalar", || {
-            let other = &*other.dense()?;
-            let result = rules::true_divide_scalar(other, self_)?.make()?;
-            if dispatch::on_cpu("special_zeta.self_scalar", &result, [other])? {
-                special::scalar_zeta(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_zeta.self_scalar",
+            [other],
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| special::scalar_zeta(result, self_, other),
+        )
     }
 
     pub fn special_zeta_self_scalar_out(self_: Scalar, other: &Tensor, out: &Tensor) -> Result<()> {
-        dispatch::named("special_zeta.self_scalar_out", || {
-            let other = &*other.dense()?;
-            let spec = rules::true_divide_scalar(other, self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [other])?;
-            if dispatch::on_cpu("special_zeta.self_scalar_out", &place, [other])? {
-                special::scalar_zeta(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_zeta.self_scalar_out",
+            Overlap::Elementwise,
+            [other],
+            out,
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| special::scalar_zeta(result, self_, other),
+        )
     }
 
     pub fn special_zeta_other_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        dispatch::named("special_zeta.other_scalar", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::true_divide_scalar(self_, other)?.make()?;
-            if dispatch::on_cpu("special_zeta.other_scalar", &result, [self_])? {
-                special::zeta_scalar(&result, self_, other)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "special_zeta.other_scalar",
+            [self_],
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| special::zeta_scalar(result, self_, other),
+        )
     }
 
     pub fn special_zeta_other_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
-        dispatch::named("special_zeta.other_scalar_out", || {
-            let self_ = &*self_.dense()?;
-            let spec = rules::true_divide_scalar(self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
-            if dispatch::on_cpu("special_zeta.other_scalar_out", &place, [self_])? {
-                special::zeta_scalar(&place, self_, other)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "special_zeta.other_scalar_out",
+            Overlap::Elementwise,
+            [self_],
+            out,
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| special::zeta_scalar(result, self_, other),
+        )
     }
 }
 
@@ -183,16 +170,13 @@ mod gradient {
     use super::*;
 
     pub fn special_zeta(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_zeta(self_, other)?;
-        if autograd::should_record([self_, other]) {
-            let edges = Edges::new().with(self_).with(other);
-            let node = SpecialZetaBackward0 {
+        let result = forward::special_zeta(self_, other)?;
+        autograd::recorded(result, &[self_, other], |edges, _| {
+            Ok(SpecialZetaBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_)?,
                 other: Saved::input_if(edges.needs(1), other)?,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     pub fn special_zeta_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -215,8 +199,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_zeta: self_"))?;
             }
@@ -227,18 +210,15 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(1, -grad * self_ * (self_ + 1.0).special_zeta(other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_zeta_self_scalar(self_: Scalar, other: &Tensor) -> Result<Tensor> {
-        let mut result = forward::special_zeta_self_scalar(self_, other)?;
-        if autograd::should_record([other]) {
-            let edges = Edges::new().with(other);
-            let node = SpecialZetaBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_zeta_self_scalar(self_, other)?;
+        autograd::recorded(result, &[other], |edges, _| {
+            Ok(SpecialZetaBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? })
+        })
     }
 
     pub fn special_zeta_self_scalar_out(self_: Scalar, other: &Tensor, out: &Tensor) -> Result<()> {
@@ -261,8 +241,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -270,18 +249,13 @@ mod gradient {
                 let other = &call.unpack(&self.other)?;
                 gradients.set(0, grad * formulas::zeta_slope(self_, other))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn special_zeta_other_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let mut result = forward::special_zeta_other_scalar(self_, other)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SpecialZetaBackward2;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::special_zeta_other_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SpecialZetaBackward2))
     }
 
     pub fn special_zeta_other_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
@@ -301,12 +275,11 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0) {
                 gradients.set(0, formulas::not_implemented("special_zeta: self_"))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

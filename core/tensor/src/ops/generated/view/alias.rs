@@ -2,7 +2,7 @@
 //! `alias`: A view of the whole tensor.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -18,7 +18,7 @@ pub fn alias(self_: &Tensor) -> Result<Tensor> {
         return forward::alias(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ALIAS, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ALIAS, keys, &[&self_]);
     }
     gradient::alias(self_)
 }
@@ -41,13 +41,8 @@ mod gradient {
     use super::*;
 
     pub fn alias(self_: &Tensor) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::alias(self_)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AliasBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::alias(self_)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(AliasBackward0))
     }
 
     /// The derivative of `alias`.
@@ -62,14 +57,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `as_strided`: Shows the storage with any sizes, strides and offset.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::{DimVec, Result};
@@ -21,12 +21,7 @@ pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: 
         return forward::as_strided(self_, size, stride, storage_offset);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &AS_STRIDED,
-            keys,
-            vec![self_.into(), size.into(), stride.into(), storage_offset.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&AS_STRIDED, keys, &[&self_, &size, &stride, &storage_offset]);
     }
     gradient::as_strided(self_, size, stride, storage_offset)
 }
@@ -49,18 +44,15 @@ mod gradient {
     use super::*;
 
     pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::as_strided(self_, size, stride, storage_offset)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AsStridedBackward0 {
+        let result = autograd::as_view(self_, forward::as_strided(self_, size, stride, storage_offset)?)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(AsStridedBackward0 {
                 self_: Meta::of(self_),
                 size: DimVec::from_slice(size),
                 stride: DimVec::from_slice(stride),
                 storage_offset,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `as_strided`.
@@ -80,8 +72,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -91,7 +82,7 @@ mod gradient {
                 let storage_offset = self.storage_offset;
                 gradients.set(0, formulas::as_strided(grad, &self_.geometry(), size, stride, storage_offset))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::{MemoryFormat, Result};
 pub fn chalf(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&CHALF, keys, vec![self_.into(), memory_format.into()])?.extract();
+        return dispatch::boxed(&CHALF, keys, &[&self_, &memory_format]);
     }
     composite::chalf(self_, memory_format)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn detach(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DETACH, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&DETACH, keys, &[&self_]);
     }
     forward::detach(self_)
 }
@@ -31,7 +31,7 @@ pub fn detach(self_: &Tensor) -> Result<Tensor> {
 pub fn detach_(self_: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&DETACH_, keys, vec![self_.into()]).map(drop);
+        return dispatch::boxed(&DETACH_, keys, &[&self_]);
     }
     composite::detach_(self_)
 }

@@ -2,7 +2,7 @@
 //! `diagonal`: A view of the diagonal of two dimensions, as a last dimension.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,8 +21,7 @@ pub fn diagonal(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Ten
         return forward::diagonal(self_, offset, dim1, dim2);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIAGONAL, keys, vec![self_.into(), offset.into(), dim1.into(), dim2.into()])?
-            .extract();
+        return dispatch::boxed(&DIAGONAL, keys, &[&self_, &offset, &dim1, &dim2]);
     }
     gradient::diagonal(self_, offset, dim1, dim2)
 }
@@ -45,13 +44,10 @@ mod gradient {
     use super::*;
 
     pub fn diagonal(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::diagonal(self_, offset, dim1, dim2)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DiagonalBackward0 { self_: Meta::of(self_), offset, dim1, dim2 };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::diagonal(self_, offset, dim1, dim2)?)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(DiagonalBackward0 { self_: Meta::of(self_), offset, dim1, dim2 })
+        })
     }
 
     /// The derivative of `diagonal`.
@@ -71,8 +67,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -82,7 +77,7 @@ mod gradient {
                 let dim2 = self.dim2;
                 gradients.set(0, grad.new_zeros(&self_.sizes()).diagonal_scatter(grad, offset, dim1, dim2))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

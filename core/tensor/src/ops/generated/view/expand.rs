@@ -2,7 +2,7 @@
 //! `expand`: Repeats dimensions of size 1 without copying; -1 keeps a size. The gradient sums over the repeats.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,7 +21,7 @@ pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
         return forward::expand(self_, size, implicit);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXPAND, keys, vec![self_.into(), size.into(), implicit.into()])?.extract();
+        return dispatch::boxed(&EXPAND, keys, &[&self_, &size, &implicit]);
     }
     gradient::expand(self_, size, implicit)
 }
@@ -44,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::expand(self_, size, implicit)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ExpandBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::expand(self_, size, implicit)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ExpandBackward0))
     }
 
     /// The derivative of `expand`.
@@ -65,14 +60,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn flatten_using_ints(self_: &Tensor, start_dim: i64, end_dim: i64) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&FLATTEN_USING_INTS, keys, vec![self_.into(), start_dim.into(), end_dim.into()])?
-            .extract();
+        return dispatch::boxed(&FLATTEN_USING_INTS, keys, &[&self_, &start_dim, &end_dim]);
     }
     composite::flatten(self_, start_dim, end_dim)
 }

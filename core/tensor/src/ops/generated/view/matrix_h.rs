@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn matrix_h(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MATRIX_H, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MATRIX_H, keys, &[&self_]);
     }
     composite::matrix_adjoint(self_)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn mh(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MH, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MH, keys, &[&self_]);
     }
     composite::m_adjoint(self_)
 }

@@ -16,8 +16,7 @@ use rushlight_base::Result;
 pub fn movedim_intlist(self_: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MOVEDIM_INTLIST, keys, vec![self_.into(), source.into(), destination.into()])?
-            .extract();
+        return dispatch::boxed(&MOVEDIM_INTLIST, keys, &[&self_, &source, &destination]);
     }
     composite::movedim_list(self_, source, destination)
 }
@@ -32,7 +31,7 @@ pub fn movedim_intlist(self_: &Tensor, source: &[i64], destination: &[i64]) -> R
 pub fn movedim_int(self_: &Tensor, source: i64, destination: i64) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MOVEDIM_INT, keys, vec![self_.into(), source.into(), destination.into()])?.extract();
+        return dispatch::boxed(&MOVEDIM_INT, keys, &[&self_, &source, &destination]);
     }
     composite::movedim(self_, source, destination)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn mt(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&MT, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&MT, keys, &[&self_]);
     }
     composite::m_transposed(self_)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NARROW, keys, vec![self_.into(), dim.into(), start.into(), length.into()])?.extract();
+        return dispatch::boxed(&NARROW, keys, &[&self_, &dim, &start, &length]);
     }
     composite::narrow(self_, dim, start, length)
 }
@@ -32,8 +32,7 @@ pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tenso
 pub fn narrow_tensor(self_: &Tensor, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys() | start.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NARROW_TENSOR, keys, vec![self_.into(), dim.into(), start.into(), length.into()])?
-            .extract();
+        return dispatch::boxed(&NARROW_TENSOR, keys, &[&self_, &dim, &start, &length]);
     }
     composite::narrow_from_tensor(self_, dim, start, length)
 }

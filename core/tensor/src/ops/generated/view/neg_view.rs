@@ -2,7 +2,7 @@
 //! `neg_view`: Shows the opposite of each element, which is computed where it is needed.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -20,7 +20,7 @@ pub fn _neg_view(self_: &Tensor) -> Result<Tensor> {
         return forward::_neg_view(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&_NEG_VIEW, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&_NEG_VIEW, keys, &[&self_]);
     }
     gradient::_neg_view(self_)
 }
@@ -43,13 +43,8 @@ mod gradient {
     use super::*;
 
     pub fn _neg_view(self_: &Tensor) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::_neg_view(self_)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = NegViewBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::_neg_view(self_)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(NegViewBackward0))
     }
 
     /// The derivative of `_neg_view`.
@@ -64,14 +59,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, -grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn numpy_t(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NUMPY_T, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&NUMPY_T, keys, &[&self_]);
     }
     composite::numpy_transposed(self_)
 }

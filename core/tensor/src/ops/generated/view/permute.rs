@@ -2,7 +2,7 @@
 //! `permute`: Puts the dimensions in another order.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::{DimVec, Result};
@@ -20,7 +20,7 @@ pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
         return forward::permute(self_, dims);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&PERMUTE, keys, vec![self_.into(), dims.into()])?.extract();
+        return dispatch::boxed(&PERMUTE, keys, &[&self_, &dims]);
     }
     gradient::permute(self_, dims)
 }
@@ -43,13 +43,8 @@ mod gradient {
     use super::*;
 
     pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::permute(self_, dims)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = PermuteBackward0 { dims: DimVec::from_slice(dims) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::permute(self_, dims)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(PermuteBackward0 { dims: DimVec::from_slice(dims) }))
     }
 
     /// The derivative of `permute`.
@@ -66,15 +61,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dims = self.dims.as_slice();
                 gradients.set(0, grad.permute(&formulas::inverse_permutation(dims)))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn ravel(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&RAVEL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&RAVEL, keys, &[&self_]);
     }
     composite::ravel(self_)
 }

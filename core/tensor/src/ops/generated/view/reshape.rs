@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn reshape(self_: &Tensor, shape: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&RESHAPE, keys, vec![self_.into(), shape.into()])?.extract();
+        return dispatch::boxed(&RESHAPE, keys, &[&self_, &shape]);
     }
     composite::reshape(self_, shape)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn resolve_neg(self_: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&RESOLVE_NEG, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&RESOLVE_NEG, keys, &[&self_]);
     }
     composite::resolve_neg(self_)
 }

@@ -2,7 +2,7 @@
 //! `select`: Takes one slice of a dimension, which disappears.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,7 +21,7 @@ pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
         return forward::select_int(self_, dim, index);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SELECT_INT, keys, vec![self_.into(), dim.into(), index.into()])?.extract();
+        return dispatch::boxed(&SELECT_INT, keys, &[&self_, &dim, &index]);
     }
     gradient::select_int(self_, dim, index)
 }
@@ -44,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::select_int(self_, dim, index)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SelectBackward0 { self_: Meta::of(self_), dim, index };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::select_int(self_, dim, index)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SelectBackward0 { self_: Meta::of(self_), dim, index }))
     }
 
     /// The derivative of `select.int`.
@@ -69,8 +64,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -79,7 +73,7 @@ mod gradient {
                 let index = self.index;
                 gradients.set(0, grad.select_backward(&self_.sizes(), dim, index))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

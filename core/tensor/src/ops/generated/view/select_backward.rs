@@ -2,8 +2,8 @@
 //! `select_backward`: Puts the gradient of select back into zeros.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -18,12 +18,7 @@ pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, inde
         return forward::select_backward(grad_output, input_sizes, dim, index);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SELECT_BACKWARD,
-            keys,
-            vec![grad_output.into(), input_sizes.into(), dim.into(), index.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SELECT_BACKWARD, keys, &[&grad_output, &input_sizes, &dim, &index]);
     }
     gradient::select_backward(grad_output, input_sizes, dim, index)
 }
@@ -33,14 +28,12 @@ mod forward {
     use super::*;
 
     pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
-        dispatch::named("select_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let result = rules::select_backward(grad_output, input_sizes, dim, index)?.make()?;
-            if dispatch::on_cpu("select_backward", &result, [grad_output])? {
-                regions::select_backward(&result, grad_output, input_sizes, dim, index)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "select_backward",
+            [grad_output],
+            |&[grad_output]| rules::select_backward(grad_output, input_sizes, dim, index),
+            |result, &[grad_output]| regions::select_backward(result, grad_output, input_sizes, dim, index),
+        )
     }
 }
 
@@ -49,13 +42,8 @@ mod gradient {
     use super::*;
 
     pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
-        let mut result = forward::select_backward(grad_output, input_sizes, dim, index)?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = SelectBackwardBackward0 { dim, index };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::select_backward(grad_output, input_sizes, dim, index)?;
+        autograd::recorded(result, &[grad_output], |_, _| Ok(SelectBackwardBackward0 { dim, index }))
     }
 
     /// The derivative of `select_backward`.
@@ -73,8 +61,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -82,7 +69,7 @@ mod gradient {
                 let index = self.index;
                 gradients.set(0, grad.select_int(dim, index))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `slice`: Takes every step-th element of a dimension from `start` up to `end`; the bounds are cut to the size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -20,12 +20,7 @@ pub fn slice_tensor(self_: &Tensor, dim: i64, start: Option<i64>, end: Option<i6
         return forward::slice_tensor(self_, dim, start, end, step);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SLICE_TENSOR,
-            keys,
-            vec![self_.into(), dim.into(), start.into(), end.into(), step.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SLICE_TENSOR, keys, &[&self_, &dim, &start, &end, &step]);
     }
     gradient::slice_tensor(self_, dim, start, end, step)
 }
@@ -48,13 +43,10 @@ mod gradient {
     use super::*;
 
     pub fn slice_tensor(self_: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::slice_tensor(self_, dim, start, end, step)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SliceBackward0 { self_: Meta::of(self_), dim, start, end, step };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::slice_tensor(self_, dim, start, end, step)?)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(SliceBackward0 { self_: Meta::of(self_), dim, start, end, step })
+        })
     }
 
     /// The derivative of `slice.Tensor`.
@@ -75,8 +67,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -90,7 +81,7 @@ mod gradient {
                     grad.slice_backward(&self_.sizes(), dim, start.unwrap_or(0), end.unwrap_or(i64::MAX), step),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

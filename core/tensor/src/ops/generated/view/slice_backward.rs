@@ -2,8 +2,8 @@
 //! `slice_backward`: Puts the gradient of slice back into zeros.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -25,12 +25,7 @@ pub fn slice_backward(
         return forward::slice_backward(grad_output, input_sizes, dim, start, end, step);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &SLICE_BACKWARD,
-            keys,
-            vec![grad_output.into(), input_sizes.into(), dim.into(), start.into(), end.into(), step.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&SLICE_BACKWARD, keys, &[&grad_output, &input_sizes, &dim, &start, &end, &step]);
     }
     gradient::slice_backward(grad_output, input_sizes, dim, start, end, step)
 }
@@ -47,14 +42,12 @@ mod forward {
         end: i64,
         step: i64,
     ) -> Result<Tensor> {
-        dispatch::named("slice_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let result = rules::slice_backward(grad_output, input_sizes, dim, start, end, step)?.make()?;
-            if dispatch::on_cpu("slice_backward", &result, [grad_output])? {
-                regions::slice_backward(&result, grad_output, input_sizes, dim, start, end, step)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "slice_backward",
+            [grad_output],
+            |&[grad_output]| rules::slice_backward(grad_output, input_sizes, dim, start, end, step),
+            |result, &[grad_output]| regions::slice_backward(result, grad_output, input_sizes, dim, start, end, step),
+        )
     }
 }
 
@@ -70,13 +63,8 @@ mod gradient {
         end: i64,
         step: i64,
     ) -> Result<Tensor> {
-        let mut result = forward::slice_backward(grad_output, input_sizes, dim, start, end, step)?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = SliceBackwardBackward0 { dim, start, end, step };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::slice_backward(grad_output, input_sizes, dim, start, end, step)?;
+        autograd::recorded(result, &[grad_output], |_, _| Ok(SliceBackwardBackward0 { dim, start, end, step }))
     }
 
     /// The derivative of `slice_backward`.
@@ -96,8 +84,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -107,7 +94,7 @@ mod gradient {
                 let step = self.step;
                 gradients.set(0, grad.slice_tensor(dim, Some(start), Some(end), step))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn split_tensor(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SPLIT_TENSOR, keys, vec![self_.into(), split_size.into(), dim.into()])?.extract();
+        return dispatch::boxed(&SPLIT_TENSOR, keys, &[&self_, &split_size, &dim]);
     }
     composite::split(self_, split_size, dim)
 }
@@ -33,7 +33,7 @@ pub fn split_tensor(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Ten
 pub fn split_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SPLIT_SIZES, keys, vec![self_.into(), split_size.into(), dim.into()])?.extract();
+        return dispatch::boxed(&SPLIT_SIZES, keys, &[&self_, &split_size, &dim]);
     }
     composite::split_with_sizes(self_, split_size, dim)
 }

@@ -2,7 +2,7 @@
 //! `squeeze`: Removes every dimension of size 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -20,7 +20,7 @@ pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
         return forward::squeeze(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUEEZE, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SQUEEZE, keys, &[&self_]);
     }
     gradient::squeeze(self_)
 }
@@ -39,7 +39,7 @@ pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::squeeze_dim(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUEEZE_DIM, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&SQUEEZE_DIM, keys, &[&self_, &dim]);
     }
     gradient::squeeze_dim(self_, dim)
 }
@@ -58,7 +58,7 @@ pub fn squeeze_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
         return forward::squeeze_dims(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUEEZE_DIMS, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&SQUEEZE_DIMS, keys, &[&self_, &dim]);
     }
     gradient::squeeze_dims(self_, dim)
 }
@@ -97,13 +97,8 @@ mod gradient {
     use super::*;
 
     pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::squeeze(self_)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqueezeBackward0 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::squeeze(self_)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SqueezeBackward0 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `squeeze`.
@@ -120,26 +115,20 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::squeeze_dim(self_, dim)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqueezeBackward1 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::squeeze_dim(self_, dim)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SqueezeBackward1 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `squeeze.dim`.
@@ -156,26 +145,20 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn squeeze_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::squeeze_dims(self_, dim)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqueezeBackward2 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::squeeze_dims(self_, dim)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SqueezeBackward2 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `squeeze.dims`.
@@ -192,15 +175,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

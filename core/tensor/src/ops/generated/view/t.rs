@@ -2,7 +2,7 @@
 //! `t`: Transposes a matrix; a vector stays as it is.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -20,7 +20,7 @@ pub fn t(self_: &Tensor) -> Result<Tensor> {
         return forward::t(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&T, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&T, keys, &[&self_]);
     }
     gradient::t(self_)
 }
@@ -43,13 +43,8 @@ mod gradient {
     use super::*;
 
     pub fn t(self_: &Tensor) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::t(self_)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::t(self_)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(TBackward0))
     }
 
     /// The derivative of `t`.
@@ -64,14 +59,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.t())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `transpose`: Swaps two dimensions.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,7 +21,7 @@ pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
         return forward::transpose_int(self_, dim0, dim1);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRANSPOSE_INT, keys, vec![self_.into(), dim0.into(), dim1.into()])?.extract();
+        return dispatch::boxed(&TRANSPOSE_INT, keys, &[&self_, &dim0, &dim1]);
     }
     gradient::transpose_int(self_, dim0, dim1)
 }
@@ -44,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::transpose_int(self_, dim0, dim1)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TransposeBackward0 { dim0, dim1 };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::transpose_int(self_, dim0, dim1)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(TransposeBackward0 { dim0, dim1 }))
     }
 
     /// The derivative of `transpose.int`.
@@ -68,8 +63,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -77,7 +71,7 @@ mod gradient {
                 let dim1 = self.dim1;
                 gradients.set(0, grad.transpose_int(dim0, dim1))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

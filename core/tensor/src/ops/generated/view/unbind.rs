@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn unbind_int(self_: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&UNBIND_INT, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&UNBIND_INT, keys, &[&self_, &dim]);
     }
     composite::unbind(self_, dim)
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn unflatten_int(self_: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&UNFLATTEN_INT, keys, vec![self_.into(), dim.into(), sizes.into()])?.extract();
+        return dispatch::boxed(&UNFLATTEN_INT, keys, &[&self_, &dim, &sizes]);
     }
     composite::unflatten(self_, dim, sizes)
 }

@@ -2,7 +2,7 @@
 //! `unfold`: Shows windows of a dimension, each `step` further, in a new last dimension.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,8 +21,7 @@ pub fn unfold(self_: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Te
         return forward::unfold(self_, dimension, size, step);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&UNFOLD, keys, vec![self_.into(), dimension.into(), size.into(), step.into()])?
-            .extract();
+        return dispatch::boxed(&UNFOLD, keys, &[&self_, &dimension, &size, &step]);
     }
     gradient::unfold(self_, dimension, size, step)
 }
@@ -45,13 +44,10 @@ mod gradient {
     use super::*;
 
     pub fn unfold(self_: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::unfold(self_, dimension, size, step)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UnfoldBackward0 { self_: Meta::of(self_), dimension, size, step };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::unfold(self_, dimension, size, step)?)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UnfoldBackward0 { self_: Meta::of(self_), dimension, size, step })
+        })
     }
 
     /// The derivative of `unfold`.
@@ -71,8 +67,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -82,7 +77,7 @@ mod gradient {
                 let step = self.step;
                 gradients.set(0, grad.unfold_backward(&self_.sizes(), dimension, size, step))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `unfold_backward`: Adds the gradients of windows up where they lie.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
@@ -18,12 +18,7 @@ pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i6
         return forward::unfold_backward(grad_in, input_sizes, dim, size, step);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UNFOLD_BACKWARD,
-            keys,
-            vec![grad_in.into(), input_sizes.into(), dim.into(), size.into(), step.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UNFOLD_BACKWARD, keys, &[&grad_in, &input_sizes, &dim, &size, &step]);
     }
     gradient::unfold_backward(grad_in, input_sizes, dim, size, step)
 }
@@ -33,14 +28,12 @@ mod forward {
     use super::*;
 
     pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor> {
-        dispatch::named("unfold_backward", || {
-            let grad_in = &*grad_in.dense()?;
-            let result = rules::unfold_backward(grad_in, input_sizes, dim, size, step)?.make()?;
-            if dispatch::on_cpu("unfold_backward", &result, [grad_in])? {
-                regions::unfold_backward(&result, grad_in, input_sizes, dim, size, step)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "unfold_backward",
+            [grad_in],
+            |&[grad_in]| rules::unfold_backward(grad_in, input_sizes, dim, size, step),
+            |result, &[grad_in]| regions::unfold_backward(result, grad_in, input_sizes, dim, size, step),
+        )
     }
 }
 
@@ -49,13 +42,8 @@ mod gradient {
     use super::*;
 
     pub fn unfold_backward(grad_in: &Tensor, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Tensor> {
-        let mut result = forward::unfold_backward(grad_in, input_sizes, dim, size, step)?;
-        if autograd::should_record([grad_in]) {
-            let edges = Edges::new().with(grad_in);
-            let node = UnfoldBackwardBackward0 { dim, size, step };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::unfold_backward(grad_in, input_sizes, dim, size, step)?;
+        autograd::recorded(result, &[grad_in], |_, _| Ok(UnfoldBackwardBackward0 { dim, size, step }))
     }
 
     /// The derivative of `unfold_backward`.
@@ -74,8 +62,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -84,7 +71,7 @@ mod gradient {
                 let step = self.step;
                 gradients.set(0, grad.unfold(dim, size, step))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn unsafe_split_tensor(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&UNSAFE_SPLIT_TENSOR, keys, vec![self_.into(), split_size.into(), dim.into()])?
-            .extract();
+        return dispatch::boxed(&UNSAFE_SPLIT_TENSOR, keys, &[&self_, &split_size, &dim]);
     }
     composite::split(self_, split_size, dim)
 }

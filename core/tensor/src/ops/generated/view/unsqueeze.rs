@@ -2,7 +2,7 @@
 //! `unsqueeze`: Inserts a dimension of size 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -20,7 +20,7 @@ pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::unsqueeze(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&UNSQUEEZE, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&UNSQUEEZE, keys, &[&self_, &dim]);
     }
     gradient::unsqueeze(self_, dim)
 }
@@ -43,13 +43,8 @@ mod gradient {
     use super::*;
 
     pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::unsqueeze(self_, dim)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UnsqueezeBackward0 { dim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::unsqueeze(self_, dim)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(UnsqueezeBackward0 { dim }))
     }
 
     /// The derivative of `unsqueeze`.
@@ -66,15 +61,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dim = self.dim;
                 gradients.set(0, grad.squeeze_dim(dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

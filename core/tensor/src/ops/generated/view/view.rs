@@ -2,7 +2,7 @@
 //! `view`: Shows the same elements with other sizes, without copying; one size may be -1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,7 +21,7 @@ pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
         return forward::view(self_, size);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&VIEW, keys, vec![self_.into(), size.into()])?.extract();
+        return dispatch::boxed(&VIEW, keys, &[&self_, &size]);
     }
     gradient::view(self_, size)
 }
@@ -44,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::view(self_, size)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ViewBackward0 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::view(self_, size)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ViewBackward0 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `view`.
@@ -67,15 +62,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 pub fn view_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active_for_view(self_.keys() | other.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&VIEW_AS, keys, vec![self_.into(), other.into()])?.extract();
+        return dispatch::boxed(&VIEW_AS, keys, &[&self_, &other]);
     }
     composite::view_as(self_, other)
 }

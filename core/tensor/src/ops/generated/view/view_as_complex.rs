@@ -2,7 +2,7 @@
 //! `view_as_complex`: Shows pairs of real numbers as complex ones.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -21,7 +21,7 @@ pub fn view_as_complex(self_: &Tensor) -> Result<Tensor> {
         return forward::view_as_complex(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&VIEW_AS_COMPLEX, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&VIEW_AS_COMPLEX, keys, &[&self_]);
     }
     gradient::view_as_complex(self_)
 }
@@ -44,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn view_as_complex(self_: &Tensor) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::view_as_complex(self_)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ViewAsComplexBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::view_as_complex(self_)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ViewAsComplexBackward0))
     }
 
     /// The derivative of `view_as_complex`.
@@ -65,14 +60,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad.resolve_conj().view_as_real())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `view_as_real`: Shows complex numbers as pairs of real ones.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
 use crate::ops::views;
 use rushlight_base::Result;
@@ -20,7 +20,7 @@ pub fn view_as_real(self_: &Tensor) -> Result<Tensor> {
         return forward::view_as_real(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&VIEW_AS_REAL, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&VIEW_AS_REAL, keys, &[&self_]);
     }
     gradient::view_as_real(self_)
 }
@@ -43,13 +43,8 @@ mod gradient {
     use super::*;
 
     pub fn view_as_real(self_: &Tensor) -> Result<Tensor> {
-        let mut result = autograd::as_view(self_, forward::view_as_real(self_)?)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ViewAsRealBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = autograd::as_view(self_, forward::view_as_real(self_)?)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ViewAsRealBackward0))
     }
 
     /// The derivative of `view_as_real`.
@@ -64,14 +59,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, formulas::as_complex(grad))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

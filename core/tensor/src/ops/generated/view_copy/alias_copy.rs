@@ -2,8 +2,8 @@
 //! `alias_copy`: Copies the tensor.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn alias_copy(self_: &Tensor) -> Result<Tensor> {
         return forward::alias_copy(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&ALIAS_COPY, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&ALIAS_COPY, keys, &[&self_]);
     }
     gradient::alias_copy(self_)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn alias_copy(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("alias_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::alias_copy_shape(self_)?.make()?;
-            if dispatch::on_cpu("alias_copy", &result, [self_])? {
-                view_copies::alias_copy(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "alias_copy",
+            [self_],
+            |&[self_]| view_copies::alias_copy_shape(self_),
+            |result, &[self_]| view_copies::alias_copy(result, self_),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn alias_copy(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::alias_copy(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AliasCopyBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::alias_copy(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(AliasCopyBackward0))
     }
 
     /// The derivative of `alias_copy`.
@@ -67,14 +60,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `as_strided_copy`: Copies what as_strided shows.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::{DimVec, Result};
 
@@ -20,12 +20,7 @@ pub fn as_strided_copy(self_: &Tensor, size: &[i64], stride: &[i64], storage_off
         return forward::as_strided_copy(self_, size, stride, storage_offset);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &AS_STRIDED_COPY,
-            keys,
-            vec![self_.into(), size.into(), stride.into(), storage_offset.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&AS_STRIDED_COPY, keys, &[&self_, &size, &stride, &storage_offset]);
     }
     gradient::as_strided_copy(self_, size, stride, storage_offset)
 }
@@ -40,14 +35,12 @@ mod forward {
         stride: &[i64],
         storage_offset: Option<i64>,
     ) -> Result<Tensor> {
-        dispatch::named("as_strided_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::as_strided_copy_shape(self_, size, stride, storage_offset)?.make()?;
-            if dispatch::on_cpu("as_strided_copy", &result, [self_])? {
-                view_copies::as_strided_copy(&result, self_, size, stride, storage_offset)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "as_strided_copy",
+            [self_],
+            |&[self_]| view_copies::as_strided_copy_shape(self_, size, stride, storage_offset),
+            |result, &[self_]| view_copies::as_strided_copy(result, self_, size, stride, storage_offset),
+        )
     }
 }
 
@@ -61,18 +54,15 @@ mod gradient {
         stride: &[i64],
         storage_offset: Option<i64>,
     ) -> Result<Tensor> {
-        let mut result = forward::as_strided_copy(self_, size, stride, storage_offset)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = AsStridedCopyBackward0 {
+        let result = forward::as_strided_copy(self_, size, stride, storage_offset)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(AsStridedCopyBackward0 {
                 self_: Meta::of(self_),
                 size: DimVec::from_slice(size),
                 stride: DimVec::from_slice(stride),
                 storage_offset,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `as_strided_copy`.
@@ -92,8 +82,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -103,7 +92,7 @@ mod gradient {
                 let storage_offset = self.storage_offset;
                 gradients.set(0, formulas::as_strided(grad, &self_.geometry(), size, stride, storage_offset))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

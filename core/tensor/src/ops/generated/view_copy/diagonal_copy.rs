@@ -2,8 +2,8 @@
 //! `diagonal_copy`: Copies the diagonal of two dimensions, as a last dimension.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,8 +20,7 @@ pub fn diagonal_copy(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Resul
         return forward::diagonal_copy(self_, offset, dim1, dim2);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&DIAGONAL_COPY, keys, vec![self_.into(), offset.into(), dim1.into(), dim2.into()])?
-            .extract();
+        return dispatch::boxed(&DIAGONAL_COPY, keys, &[&self_, &offset, &dim1, &dim2]);
     }
     gradient::diagonal_copy(self_, offset, dim1, dim2)
 }
@@ -31,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn diagonal_copy(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-        dispatch::named("diagonal_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::diagonal_copy_shape(self_, offset, dim1, dim2)?.make()?;
-            if dispatch::on_cpu("diagonal_copy", &result, [self_])? {
-                view_copies::diagonal_copy(&result, self_, offset, dim1, dim2)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "diagonal_copy",
+            [self_],
+            |&[self_]| view_copies::diagonal_copy_shape(self_, offset, dim1, dim2),
+            |result, &[self_]| view_copies::diagonal_copy(result, self_, offset, dim1, dim2),
+        )
     }
 }
 
@@ -47,13 +44,10 @@ mod gradient {
     use super::*;
 
     pub fn diagonal_copy(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-        let mut result = forward::diagonal_copy(self_, offset, dim1, dim2)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = DiagonalCopyBackward0 { self_: Meta::of(self_), offset, dim1, dim2 };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::diagonal_copy(self_, offset, dim1, dim2)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(DiagonalCopyBackward0 { self_: Meta::of(self_), offset, dim1, dim2 })
+        })
     }
 
     /// The derivative of `diagonal_copy`.
@@ -73,8 +67,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -84,7 +77,7 @@ mod gradient {
                 let dim2 = self.dim2;
                 gradients.set(0, grad.new_zeros(&self_.sizes()).diagonal_scatter(grad, offset, dim1, dim2))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `expand_copy`: Repeats dimensions of size 1; -1 keeps a size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn expand_copy(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tenso
         return forward::expand_copy(self_, size, implicit);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&EXPAND_COPY, keys, vec![self_.into(), size.into(), implicit.into()])?.extract();
+        return dispatch::boxed(&EXPAND_COPY, keys, &[&self_, &size, &implicit]);
     }
     gradient::expand_copy(self_, size, implicit)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn expand_copy(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
-        dispatch::named("expand_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::expand_copy_shape(self_, size, implicit)?.make()?;
-            if dispatch::on_cpu("expand_copy", &result, [self_])? {
-                view_copies::expand_copy(&result, self_, size, implicit)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "expand_copy",
+            [self_],
+            |&[self_]| view_copies::expand_copy_shape(self_, size, implicit),
+            |result, &[self_]| view_copies::expand_copy(result, self_, size, implicit),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn expand_copy(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
-        let mut result = forward::expand_copy(self_, size, implicit)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ExpandCopyBackward0;
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::expand_copy(self_, size, implicit)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ExpandCopyBackward0))
     }
 
     /// The derivative of `expand_copy`.
@@ -67,14 +60,13 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 gradients.set(0, grad)?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `narrow_copy`: Copies `length` elements of a dimension from `start` on.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,8 +20,7 @@ pub fn narrow_copy(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<
         return forward::narrow_copy(self_, dim, start, length);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&NARROW_COPY, keys, vec![self_.into(), dim.into(), start.into(), length.into()])?
-            .extract();
+        return dispatch::boxed(&NARROW_COPY, keys, &[&self_, &dim, &start, &length]);
     }
     gradient::narrow_copy(self_, dim, start, length)
 }
@@ -33,12 +32,7 @@ pub fn narrow_copy_out(self_: &Tensor, dim: i64, start: i64, length: i64, out: &
         return forward::narrow_copy_out(self_, dim, start, length, out);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &NARROW_COPY_OUT,
-            keys,
-            vec![self_.into(), dim.into(), start.into(), length.into(), out.into()],
-        )
-        .map(drop);
+        return dispatch::boxed(&NARROW_COPY_OUT, keys, &[&self_, &dim, &start, &length, &out]);
     }
     gradient::narrow_copy_out(self_, dim, start, length, out)
 }
@@ -48,26 +42,23 @@ mod forward {
     use super::*;
 
     pub fn narrow_copy(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-        dispatch::named("narrow_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::narrow_copy_shape(self_, dim, start, length)?.make()?;
-            if dispatch::on_cpu("narrow_copy", &result, [self_])? {
-                view_copies::narrow_copy(&result, self_, dim, start, length)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "narrow_copy",
+            [self_],
+            |&[self_]| view_copies::narrow_copy_shape(self_, dim, start, length),
+            |result, &[self_]| view_copies::narrow_copy(result, self_, dim, start, length),
+        )
     }
 
     pub fn narrow_copy_out(self_: &Tensor, dim: i64, start: i64, length: i64, out: &Tensor) -> Result<()> {
-        dispatch::named("narrow_copy.out", || {
-            let self_ = &*self_.dense()?;
-            let spec = view_copies::narrow_copy_shape(self_, dim, start, length)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
-            if dispatch::on_cpu("narrow_copy.out", &place, [self_])? {
-                view_copies::narrow_copy(&place, self_, dim, start, length)?;
-            }
-            place.finish(out)
-        })
+        assembly::out(
+            "narrow_copy.out",
+            Overlap::Temporary,
+            [self_],
+            out,
+            |&[self_]| view_copies::narrow_copy_shape(self_, dim, start, length),
+            |result, &[self_]| view_copies::narrow_copy(result, self_, dim, start, length),
+        )
     }
 }
 
@@ -76,13 +67,10 @@ mod gradient {
     use super::*;
 
     pub fn narrow_copy(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-        let mut result = forward::narrow_copy(self_, dim, start, length)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = NarrowCopyBackward0 { self_: Meta::of(self_), dim, start, length };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::narrow_copy(self_, dim, start, length)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(NarrowCopyBackward0 { self_: Meta::of(self_), dim, start, length })
+        })
     }
 
     pub fn narrow_copy_out(self_: &Tensor, dim: i64, start: i64, length: i64, out: &Tensor) -> Result<()> {
@@ -107,8 +95,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +105,7 @@ mod gradient {
                 let length = self.length;
                 gradients.set(0, formulas::narrow(grad, &self_.sizes(), dim, start, length))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `permute_copy`: Copies the tensor with its dimensions in another order.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::{DimVec, Result};
 
@@ -20,7 +20,7 @@ pub fn permute_copy(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
         return forward::permute_copy(self_, dims);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&PERMUTE_COPY, keys, vec![self_.into(), dims.into()])?.extract();
+        return dispatch::boxed(&PERMUTE_COPY, keys, &[&self_, &dims]);
     }
     gradient::permute_copy(self_, dims)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn permute_copy(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        dispatch::named("permute_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::permute_copy_shape(self_, dims)?.make()?;
-            if dispatch::on_cpu("permute_copy", &result, [self_])? {
-                view_copies::permute_copy(&result, self_, dims)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "permute_copy",
+            [self_],
+            |&[self_]| view_copies::permute_copy_shape(self_, dims),
+            |result, &[self_]| view_copies::permute_copy(result, self_, dims),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn permute_copy(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        let mut result = forward::permute_copy(self_, dims)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = PermuteCopyBackward0 { dims: DimVec::from_slice(dims) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::permute_copy(self_, dims)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(PermuteCopyBackward0 { dims: DimVec::from_slice(dims) }))
     }
 
     /// The derivative of `permute_copy`.
@@ -69,15 +62,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dims = self.dims.as_slice();
                 gradients.set(0, grad.permute(&formulas::inverse_permutation(dims)))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn split_with_sizes_copy(self_: &Tensor, split_sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&SPLIT_WITH_SIZES_COPY, keys, vec![self_.into(), split_sizes.into(), dim.into()])?
-            .extract();
+        return dispatch::boxed(&SPLIT_WITH_SIZES_COPY, keys, &[&self_, &split_sizes, &dim]);
     }
     composite::split_with_sizes_copy(self_, split_sizes, dim)
 }

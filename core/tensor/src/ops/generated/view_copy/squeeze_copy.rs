@@ -2,8 +2,8 @@
 //! `squeeze_copy`: Copies the tensor without its dimensions of size 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn squeeze_copy(self_: &Tensor) -> Result<Tensor> {
         return forward::squeeze_copy(self_);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUEEZE_COPY, keys, vec![self_.into()])?.extract();
+        return dispatch::boxed(&SQUEEZE_COPY, keys, &[&self_]);
     }
     gradient::squeeze_copy(self_)
 }
@@ -38,7 +38,7 @@ pub fn squeeze_copy_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::squeeze_copy_dim(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUEEZE_COPY_DIM, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&SQUEEZE_COPY_DIM, keys, &[&self_, &dim]);
     }
     gradient::squeeze_copy_dim(self_, dim)
 }
@@ -57,7 +57,7 @@ pub fn squeeze_copy_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
         return forward::squeeze_copy_dims(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&SQUEEZE_COPY_DIMS, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&SQUEEZE_COPY_DIMS, keys, &[&self_, &dim]);
     }
     gradient::squeeze_copy_dims(self_, dim)
 }
@@ -67,36 +67,30 @@ mod forward {
     use super::*;
 
     pub fn squeeze_copy(self_: &Tensor) -> Result<Tensor> {
-        dispatch::named("squeeze_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::squeeze_copy_shape(self_)?.make()?;
-            if dispatch::on_cpu("squeeze_copy", &result, [self_])? {
-                view_copies::squeeze_copy(&result, self_)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "squeeze_copy",
+            [self_],
+            |&[self_]| view_copies::squeeze_copy_shape(self_),
+            |result, &[self_]| view_copies::squeeze_copy(result, self_),
+        )
     }
 
     pub fn squeeze_copy_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        dispatch::named("squeeze_copy.dim", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::squeeze_dim_copy_shape(self_, dim)?.make()?;
-            if dispatch::on_cpu("squeeze_copy.dim", &result, [self_])? {
-                view_copies::squeeze_dim_copy(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "squeeze_copy.dim",
+            [self_],
+            |&[self_]| view_copies::squeeze_dim_copy_shape(self_, dim),
+            |result, &[self_]| view_copies::squeeze_dim_copy(result, self_, dim),
+        )
     }
 
     pub fn squeeze_copy_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
-        dispatch::named("squeeze_copy.dims", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::squeeze_dims_copy_shape(self_, dim)?.make()?;
-            if dispatch::on_cpu("squeeze_copy.dims", &result, [self_])? {
-                view_copies::squeeze_dims_copy(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "squeeze_copy.dims",
+            [self_],
+            |&[self_]| view_copies::squeeze_dims_copy_shape(self_, dim),
+            |result, &[self_]| view_copies::squeeze_dims_copy(result, self_, dim),
+        )
     }
 }
 
@@ -105,13 +99,8 @@ mod gradient {
     use super::*;
 
     pub fn squeeze_copy(self_: &Tensor) -> Result<Tensor> {
-        let mut result = forward::squeeze_copy(self_)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqueezeCopyBackward0 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::squeeze_copy(self_)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SqueezeCopyBackward0 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `squeeze_copy`.
@@ -128,26 +117,20 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn squeeze_copy_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = forward::squeeze_copy_dim(self_, dim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqueezeCopyBackward1 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::squeeze_copy_dim(self_, dim)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SqueezeCopyBackward1 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `squeeze_copy.dim`.
@@ -164,26 +147,20 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 
     pub fn squeeze_copy_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
-        let mut result = forward::squeeze_copy_dims(self_, dim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = SqueezeCopyBackward2 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::squeeze_copy_dims(self_, dim)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(SqueezeCopyBackward2 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `squeeze_copy.dims`.
@@ -200,15 +177,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

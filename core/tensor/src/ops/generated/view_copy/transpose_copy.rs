@@ -2,8 +2,8 @@
 //! `transpose_copy`: Copies the tensor with two dimensions swapped.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -21,7 +21,7 @@ pub fn transpose_copy_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor
         return forward::transpose_copy_int(self_, dim0, dim1);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&TRANSPOSE_COPY_INT, keys, vec![self_.into(), dim0.into(), dim1.into()])?.extract();
+        return dispatch::boxed(&TRANSPOSE_COPY_INT, keys, &[&self_, &dim0, &dim1]);
     }
     gradient::transpose_copy_int(self_, dim0, dim1)
 }
@@ -31,14 +31,12 @@ mod forward {
     use super::*;
 
     pub fn transpose_copy_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-        dispatch::named("transpose_copy.int", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::transpose_copy_shape(self_, dim0, dim1)?.make()?;
-            if dispatch::on_cpu("transpose_copy.int", &result, [self_])? {
-                view_copies::transpose_copy(&result, self_, dim0, dim1)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "transpose_copy.int",
+            [self_],
+            |&[self_]| view_copies::transpose_copy_shape(self_, dim0, dim1),
+            |result, &[self_]| view_copies::transpose_copy(result, self_, dim0, dim1),
+        )
     }
 }
 
@@ -47,13 +45,8 @@ mod gradient {
     use super::*;
 
     pub fn transpose_copy_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-        let mut result = forward::transpose_copy_int(self_, dim0, dim1)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = TransposeCopyBackward0 { dim0, dim1 };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::transpose_copy_int(self_, dim0, dim1)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(TransposeCopyBackward0 { dim0, dim1 }))
     }
 
     /// The derivative of `transpose_copy.int`.
@@ -71,8 +64,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -80,7 +72,7 @@ mod gradient {
                 let dim1 = self.dim1;
                 gradients.set(0, grad.transpose_int(dim0, dim1))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `unfold_copy`: Copies windows of a dimension, each `step` further, into a new last dimension.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,8 +20,7 @@ pub fn unfold_copy(self_: &Tensor, dimension: i64, size: i64, step: i64) -> Resu
         return forward::unfold_copy(self_, dimension, size, step);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&UNFOLD_COPY, keys, vec![self_.into(), dimension.into(), size.into(), step.into()])?
-            .extract();
+        return dispatch::boxed(&UNFOLD_COPY, keys, &[&self_, &dimension, &size, &step]);
     }
     gradient::unfold_copy(self_, dimension, size, step)
 }
@@ -31,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn unfold_copy(self_: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
-        dispatch::named("unfold_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::unfold_copy_shape(self_, dimension, size, step)?.make()?;
-            if dispatch::on_cpu("unfold_copy", &result, [self_])? {
-                view_copies::unfold_copy(&result, self_, dimension, size, step)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "unfold_copy",
+            [self_],
+            |&[self_]| view_copies::unfold_copy_shape(self_, dimension, size, step),
+            |result, &[self_]| view_copies::unfold_copy(result, self_, dimension, size, step),
+        )
     }
 }
 
@@ -47,13 +44,10 @@ mod gradient {
     use super::*;
 
     pub fn unfold_copy(self_: &Tensor, dimension: i64, size: i64, step: i64) -> Result<Tensor> {
-        let mut result = forward::unfold_copy(self_, dimension, size, step)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UnfoldCopyBackward0 { self_: Meta::of(self_), dimension, size, step };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::unfold_copy(self_, dimension, size, step)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UnfoldCopyBackward0 { self_: Meta::of(self_), dimension, size, step })
+        })
     }
 
     /// The derivative of `unfold_copy`.
@@ -73,8 +67,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -84,7 +77,7 @@ mod gradient {
                 let step = self.step;
                 gradients.set(0, grad.unfold_backward(&self_.sizes(), dimension, size, step))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

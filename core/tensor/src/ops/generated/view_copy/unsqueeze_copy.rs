@@ -2,8 +2,8 @@
 //! `unsqueeze_copy`: Copies the tensor with a new dimension of size 1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn unsqueeze_copy(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return forward::unsqueeze_copy(self_, dim);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&UNSQUEEZE_COPY, keys, vec![self_.into(), dim.into()])?.extract();
+        return dispatch::boxed(&UNSQUEEZE_COPY, keys, &[&self_, &dim]);
     }
     gradient::unsqueeze_copy(self_, dim)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn unsqueeze_copy(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        dispatch::named("unsqueeze_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::unsqueeze_copy_shape(self_, dim)?.make()?;
-            if dispatch::on_cpu("unsqueeze_copy", &result, [self_])? {
-                view_copies::unsqueeze_copy(&result, self_, dim)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "unsqueeze_copy",
+            [self_],
+            |&[self_]| view_copies::unsqueeze_copy_shape(self_, dim),
+            |result, &[self_]| view_copies::unsqueeze_copy(result, self_, dim),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn unsqueeze_copy(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let mut result = forward::unsqueeze_copy(self_, dim)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UnsqueezeCopyBackward0 { dim };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::unsqueeze_copy(self_, dim)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(UnsqueezeCopyBackward0 { dim }))
     }
 
     /// The derivative of `unsqueeze_copy`.
@@ -69,15 +62,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let dim = self.dim;
                 gradients.set(0, grad.squeeze_dim(dim))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `view_copy`: Copies the elements into other sizes; one size may be -1.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::view_copies;
 use rushlight_base::Result;
 
@@ -20,7 +20,7 @@ pub fn view_copy(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
         return forward::view_copy(self_, size);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&VIEW_COPY, keys, vec![self_.into(), size.into()])?.extract();
+        return dispatch::boxed(&VIEW_COPY, keys, &[&self_, &size]);
     }
     gradient::view_copy(self_, size)
 }
@@ -30,14 +30,12 @@ mod forward {
     use super::*;
 
     pub fn view_copy(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-        dispatch::named("view_copy", || {
-            let self_ = &*self_.dense()?;
-            let result = view_copies::view_copy_shape(self_, size)?.make()?;
-            if dispatch::on_cpu("view_copy", &result, [self_])? {
-                view_copies::view_copy(&result, self_, size)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "view_copy",
+            [self_],
+            |&[self_]| view_copies::view_copy_shape(self_, size),
+            |result, &[self_]| view_copies::view_copy(result, self_, size),
+        )
     }
 }
 
@@ -46,13 +44,8 @@ mod gradient {
     use super::*;
 
     pub fn view_copy(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-        let mut result = forward::view_copy(self_, size)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ViewCopyBackward0 { self_: Meta::of(self_) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::view_copy(self_, size)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(ViewCopyBackward0 { self_: Meta::of(self_) }))
     }
 
     /// The derivative of `view_copy`.
@@ -69,15 +62,14 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
                 let self_ = &self.self_;
                 gradients.set(0, grad.reshape(&self_.sizes()))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -17,8 +17,7 @@ use rushlight_base::Result;
 pub fn affine_grid_generator(theta: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let keys = dispatch::active(theta.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&AFFINE_GRID_GENERATOR, keys, vec![theta.into(), size.into(), align_corners.into()])?
-            .extract();
+        return dispatch::boxed(&AFFINE_GRID_GENERATOR, keys, &[&theta, &size, &align_corners]);
     }
     composite::affine_grid_generator(theta, size, align_corners)
 }

@@ -15,12 +15,7 @@ use rushlight_base::Result;
 pub fn affine_grid_generator_backward(grad: &Tensor, size: &[i64], align_corners: bool) -> Result<Tensor> {
     let keys = dispatch::active(grad.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &AFFINE_GRID_GENERATOR_BACKWARD,
-            keys,
-            vec![grad.into(), size.into(), align_corners.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&AFFINE_GRID_GENERATOR_BACKWARD, keys, &[&grad, &size, &align_corners]);
     }
     composite::affine_grid_generator_backward(grad, size, align_corners)
 }

@@ -2,8 +2,8 @@
 //! `col2im`: Sums columns of elements, one for each position of a kernel, into the image they were taken from.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -28,12 +28,7 @@ pub fn col2im(
         return forward::col2im(self_, output_size, kernel_size, dilation, padding, stride);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &COL2IM,
-            keys,
-            vec![self_.into(), output_size.into(), kernel_size.into(), dilation.into(), padding.into(), stride.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&COL2IM, keys, &[&self_, &output_size, &kernel_size, &dilation, &padding, &stride]);
     }
     gradient::col2im(self_, output_size, kernel_size, dilation, padding, stride)
 }
@@ -50,14 +45,12 @@ mod forward {
         padding: &[i64],
         stride: &[i64],
     ) -> Result<Tensor> {
-        dispatch::named("col2im", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::col2im(self_, output_size, kernel_size, dilation, padding, stride)?.make()?;
-            if dispatch::on_cpu("col2im", &result, [self_])? {
-                vision::col2im(&result, self_, output_size, kernel_size, dilation, padding, stride)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "col2im",
+            [self_],
+            |&[self_]| rules::col2im(self_, output_size, kernel_size, dilation, padding, stride),
+            |result, &[self_]| vision::col2im(result, self_, output_size, kernel_size, dilation, padding, stride),
+        )
     }
 }
 
@@ -73,18 +66,15 @@ mod gradient {
         padding: &[i64],
         stride: &[i64],
     ) -> Result<Tensor> {
-        let mut result = forward::col2im(self_, output_size, kernel_size, dilation, padding, stride)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Col2imBackward0 {
+        let result = forward::col2im(self_, output_size, kernel_size, dilation, padding, stride)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(Col2imBackward0 {
                 kernel_size: DimVec::from_slice(kernel_size),
                 dilation: DimVec::from_slice(dilation),
                 padding: DimVec::from_slice(padding),
                 stride: DimVec::from_slice(stride),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `col2im`.
@@ -104,8 +94,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,7 +104,7 @@ mod gradient {
                 let stride = self.stride.as_slice();
                 gradients.set(0, grad.im2col(kernel_size, dilation, padding, stride))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -3,8 +3,8 @@
 //! high an order along each dimension.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -31,16 +31,8 @@ pub fn _grid_sample(
         return dispatch::boxed(
             &_GRID_SAMPLE,
             keys,
-            vec![
-                input.into(),
-                grid.into(),
-                interpolation_mode.into(),
-                padding_mode.into(),
-                align_corners.into(),
-                orders.into(),
-            ],
-        )?
-        .extract();
+            &[&input, &grid, &interpolation_mode, &padding_mode, &align_corners, &orders],
+        );
     }
     gradient::_grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders)
 }
@@ -57,16 +49,14 @@ mod forward {
         align_corners: bool,
         orders: &[i64],
     ) -> Result<Tensor> {
-        dispatch::named("_grid_sample", || {
-            let input = &*input.dense()?;
-            let grid = &*grid.dense()?;
-            let result =
-                rules::grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders)?.make()?;
-            if dispatch::on_cpu("_grid_sample", &result, [input, grid])? {
-                vision::grid_sample(&result, input, grid, interpolation_mode, padding_mode, align_corners, orders)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_grid_sample",
+            [input, grid],
+            |&[input, grid]| rules::grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders),
+            |result, &[input, grid]| {
+                vision::grid_sample(result, input, grid, interpolation_mode, padding_mode, align_corners, orders)
+            },
+        )
     }
 }
 
@@ -82,20 +72,17 @@ mod gradient {
         align_corners: bool,
         orders: &[i64],
     ) -> Result<Tensor> {
-        let mut result = forward::_grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders)?;
-        if autograd::should_record([input, grid]) {
-            let edges = Edges::new().with(input).with(grid);
-            let node = GridSampleBackward0 {
+        let result = forward::_grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders)?;
+        autograd::recorded(result, &[input, grid], |edges, _| {
+            Ok(GridSampleBackward0 {
                 input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
                 grid: Saved::input_if(edges.needs(0) || edges.needs(1), grid)?,
                 interpolation_mode,
                 padding_mode,
                 align_corners,
                 orders: DimVec::from_slice(orders),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_grid_sample`.
@@ -117,8 +104,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -148,7 +134,7 @@ mod gradient {
                         .by_grid(grad, input, grid),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

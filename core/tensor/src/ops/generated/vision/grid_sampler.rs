@@ -29,9 +29,8 @@ pub fn grid_sampler(
         return dispatch::boxed(
             &GRID_SAMPLER,
             keys,
-            vec![input.into(), grid.into(), interpolation_mode.into(), padding_mode.into(), align_corners.into()],
-        )?
-        .extract();
+            &[&input, &grid, &interpolation_mode, &padding_mode, &align_corners],
+        );
     }
     composite::grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 }

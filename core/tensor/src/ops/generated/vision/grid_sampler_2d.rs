@@ -29,9 +29,8 @@ pub fn grid_sampler_2d(
         return dispatch::boxed(
             &GRID_SAMPLER_2D,
             keys,
-            vec![input.into(), grid.into(), interpolation_mode.into(), padding_mode.into(), align_corners.into()],
-        )?
-        .extract();
+            &[&input, &grid, &interpolation_mode, &padding_mode, &align_corners],
+        );
     }
     composite::grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)
 }

@@ -29,17 +29,8 @@ pub fn grid_sampler_2d_backward(
         return dispatch::boxed(
             &GRID_SAMPLER_2D_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                input.into(),
-                grid.into(),
-                interpolation_mode.into(),
-                padding_mode.into(),
-                align_corners.into(),
-                output_mask.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &input, &grid, &interpolation_mode, &padding_mode, &align_corners, &output_mask],
+        );
     }
     composite::grid_sampler_2d_backward(
         grad_output,

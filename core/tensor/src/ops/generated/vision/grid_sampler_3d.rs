@@ -29,9 +29,8 @@ pub fn grid_sampler_3d(
         return dispatch::boxed(
             &GRID_SAMPLER_3D,
             keys,
-            vec![input.into(), grid.into(), interpolation_mode.into(), padding_mode.into(), align_corners.into()],
-        )?
-        .extract();
+            &[&input, &grid, &interpolation_mode, &padding_mode, &align_corners],
+        );
     }
     composite::grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners)
 }

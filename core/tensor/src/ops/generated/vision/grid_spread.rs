@@ -2,8 +2,8 @@
 //! `grid_spread`: The gradient of _grid_sample by the image.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -37,17 +37,8 @@ pub fn _grid_spread(
         return dispatch::boxed(
             &_GRID_SPREAD,
             keys,
-            vec![
-                grad_output.into(),
-                input_size.into(),
-                grid.into(),
-                interpolation_mode.into(),
-                padding_mode.into(),
-                align_corners.into(),
-                orders.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &input_size, &grid, &interpolation_mode, &padding_mode, &align_corners, &orders],
+        );
     }
     gradient::_grid_spread(grad_output, input_size, grid, interpolation_mode, padding_mode, align_corners, orders)
 }
@@ -65,22 +56,11 @@ mod forward {
         align_corners: bool,
         orders: &[i64],
     ) -> Result<Tensor> {
-        dispatch::named("_grid_spread", || {
-            let grad_output = &*grad_output.dense()?;
-            let grid = &*grid.dense()?;
-            let result = rules::grid_spread(
-                grad_output,
-                input_size,
-                grid,
-                interpolation_mode,
-                padding_mode,
-                align_corners,
-                orders,
-            )?
-            .make()?;
-            if dispatch::on_cpu("_grid_spread", &result, [grad_output, grid])? {
-                vision::grid_spread(
-                    &result,
+        assembly::result(
+            "_grid_spread",
+            [grad_output, grid],
+            |&[grad_output, grid]| {
+                rules::grid_spread(
                     grad_output,
                     input_size,
                     grid,
@@ -88,10 +68,21 @@ mod forward {
                     padding_mode,
                     align_corners,
                     orders,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+            |result, &[grad_output, grid]| {
+                vision::grid_spread(
+                    result,
+                    grad_output,
+                    input_size,
+                    grid,
+                    interpolation_mode,
+                    padding_mode,
+                    align_corners,
+                    orders,
+                )
+            },
+        )
     }
 }
 
@@ -108,7 +99,7 @@ mod gradient {
         align_corners: bool,
         orders: &[i64],
     ) -> Result<Tensor> {
-        let mut result = forward::_grid_spread(
+        let result = forward::_grid_spread(
             grad_output,
             input_size,
             grid,
@@ -117,19 +108,16 @@ mod gradient {
             align_corners,
             orders,
         )?;
-        if autograd::should_record([grad_output, grid]) {
-            let edges = Edges::new().with(grad_output).with(grid);
-            let node = GridSpreadBackward0 {
+        autograd::recorded(result, &[grad_output, grid], |edges, _| {
+            Ok(GridSpreadBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 grid: Saved::input_if(edges.needs(0) || edges.needs(1), grid)?,
                 interpolation_mode,
                 padding_mode,
                 align_corners,
                 orders: DimVec::from_slice(orders),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_grid_spread`.
@@ -151,8 +139,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -181,7 +168,7 @@ mod gradient {
                     ),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

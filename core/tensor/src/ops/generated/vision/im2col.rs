@@ -2,8 +2,8 @@
 //! `im2col`: Takes a column of elements for each position of a kernel that slides over an image.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -27,12 +27,7 @@ pub fn im2col(
         return forward::im2col(self_, kernel_size, dilation, padding, stride);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &IM2COL,
-            keys,
-            vec![self_.into(), kernel_size.into(), dilation.into(), padding.into(), stride.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&IM2COL, keys, &[&self_, &kernel_size, &dilation, &padding, &stride]);
     }
     gradient::im2col(self_, kernel_size, dilation, padding, stride)
 }
@@ -48,14 +43,12 @@ mod forward {
         padding: &[i64],
         stride: &[i64],
     ) -> Result<Tensor> {
-        dispatch::named("im2col", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::im2col(self_, kernel_size, dilation, padding, stride)?.make()?;
-            if dispatch::on_cpu("im2col", &result, [self_])? {
-                vision::im2col(&result, self_, kernel_size, dilation, padding, stride)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "im2col",
+            [self_],
+            |&[self_]| rules::im2col(self_, kernel_size, dilation, padding, stride),
+            |result, &[self_]| vision::im2col(result, self_, kernel_size, dilation, padding, stride),
+        )
     }
 }
 
@@ -70,19 +63,16 @@ mod gradient {
         padding: &[i64],
         stride: &[i64],
     ) -> Result<Tensor> {
-        let mut result = forward::im2col(self_, kernel_size, dilation, padding, stride)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = Im2colBackward0 {
+        let result = forward::im2col(self_, kernel_size, dilation, padding, stride)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(Im2colBackward0 {
                 self_: Meta::of(self_),
                 kernel_size: DimVec::from_slice(kernel_size),
                 dilation: DimVec::from_slice(dilation),
                 padding: DimVec::from_slice(padding),
                 stride: DimVec::from_slice(stride),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `im2col`.
@@ -103,8 +93,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -116,7 +105,7 @@ mod gradient {
                 gradients
                     .set(0, grad.col2im(&self_.sizes()[self_.ndim() - 2..], kernel_size, dilation, padding, stride))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

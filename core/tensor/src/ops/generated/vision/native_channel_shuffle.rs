@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn native_channel_shuffle(self_: &Tensor, groups: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&NATIVE_CHANNEL_SHUFFLE, keys, vec![self_.into(), groups.into()])?.extract();
+        return dispatch::boxed(&NATIVE_CHANNEL_SHUFFLE, keys, &[&self_, &groups]);
     }
     composite::channel_shuffle(self_, groups)
 }

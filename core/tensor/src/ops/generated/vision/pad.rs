@@ -20,7 +20,7 @@ use rushlight_base::Result;
 pub fn pad(self_: &Tensor, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&PAD, keys, vec![self_.into(), pad.into(), mode.into(), value.into()])?.extract();
+        return dispatch::boxed(&PAD, keys, &[&self_, &pad, &mode, &value]);
     }
     composite::pad(self_, pad, mode, value)
 }

@@ -15,7 +15,7 @@ use rushlight_base::Result;
 pub fn _pad_circular(self_: &Tensor, pad: &[i64]) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&_PAD_CIRCULAR, keys, vec![self_.into(), pad.into()])?.extract();
+        return dispatch::boxed(&_PAD_CIRCULAR, keys, &[&self_, &pad]);
     }
     composite::_pad_circular(self_, pad)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn pixel_shuffle(self_: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&PIXEL_SHUFFLE, keys, vec![self_.into(), upscale_factor.into()])?.extract();
+        return dispatch::boxed(&PIXEL_SHUFFLE, keys, &[&self_, &upscale_factor]);
     }
     composite::pixel_shuffle(self_, upscale_factor)
 }

@@ -17,7 +17,7 @@ use rushlight_base::Result;
 pub fn pixel_unshuffle(self_: &Tensor, downscale_factor: i64) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&PIXEL_UNSHUFFLE, keys, vec![self_.into(), downscale_factor.into()])?.extract();
+        return dispatch::boxed(&PIXEL_UNSHUFFLE, keys, &[&self_, &downscale_factor]);
     }
     composite::pixel_unshuffle(self_, downscale_factor)
 }

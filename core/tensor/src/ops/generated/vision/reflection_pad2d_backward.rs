@@ -2,8 +2,8 @@
 //! `reflection_pad2d_backward`: The gradient of reflection_pad2d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -19,12 +19,7 @@ pub fn reflection_pad2d_backward(grad_output: &Tensor, self_: &Tensor, padding: 
         return forward::reflection_pad2d_backward(grad_output, self_, padding);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &REFLECTION_PAD2D_BACKWARD,
-            keys,
-            vec![grad_output.into(), self_.into(), padding.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&REFLECTION_PAD2D_BACKWARD, keys, &[&grad_output, &self_, &padding]);
     }
     gradient::reflection_pad2d_backward(grad_output, self_, padding)
 }
@@ -34,15 +29,12 @@ mod forward {
     use super::*;
 
     pub fn reflection_pad2d_backward(grad_output: &Tensor, self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
-        dispatch::named("reflection_pad2d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let self_ = &*self_.dense()?;
-            let result = rules::reflection_pad2d_backward(grad_output, self_, padding)?.make()?;
-            if dispatch::on_cpu("reflection_pad2d_backward", &result, [grad_output, self_])? {
-                vision::reflection_pad2d_backward(&result, grad_output, self_, padding)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "reflection_pad2d_backward",
+            [grad_output, self_],
+            |&[grad_output, self_]| rules::reflection_pad2d_backward(grad_output, self_, padding),
+            |result, &[grad_output, self_]| vision::reflection_pad2d_backward(result, grad_output, self_, padding),
+        )
     }
 }
 
@@ -51,14 +43,10 @@ mod gradient {
     use super::*;
 
     pub fn reflection_pad2d_backward(grad_output: &Tensor, self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
-        let mut result = forward::reflection_pad2d_backward(grad_output, self_, padding)?;
-        if autograd::should_record([grad_output, self_]) {
-            let edges = Edges::new().with(grad_output).with(self_);
-            let node =
-                ReflectionPad2dBackwardBackward0 { self_: Meta::of(self_), padding: DimVec::from_slice(padding) };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::reflection_pad2d_backward(grad_output, self_, padding)?;
+        autograd::recorded(result, &[grad_output, self_], |_, _| {
+            Ok(ReflectionPad2dBackwardBackward0 { self_: Meta::of(self_), padding: DimVec::from_slice(padding) })
+        })
     }
 
     /// The derivative of `reflection_pad2d_backward`.
@@ -76,8 +64,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -88,7 +75,7 @@ mod gradient {
                 let self_ = &self.self_;
                 gradients.set(1, self_.zeros())?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

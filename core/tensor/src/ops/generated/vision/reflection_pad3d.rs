@@ -2,8 +2,8 @@
 //! `reflection_pad3d`: Surrounds a volume with itself, mirrored at its first and last elements.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -21,7 +21,7 @@ pub fn reflection_pad3d(self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
         return forward::reflection_pad3d(self_, padding);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REFLECTION_PAD3D, keys, vec![self_.into(), padding.into()])?.extract();
+        return dispatch::boxed(&REFLECTION_PAD3D, keys, &[&self_, &padding]);
     }
     gradient::reflection_pad3d(self_, padding)
 }
@@ -31,14 +31,12 @@ mod forward {
     use super::*;
 
     pub fn reflection_pad3d(self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
-        dispatch::named("reflection_pad3d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::reflection_pad3d(self_, padding)?.make()?;
-            if dispatch::on_cpu("reflection_pad3d", &result, [self_])? {
-                vision::reflection_pad3d(&result, self_, padding)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "reflection_pad3d",
+            [self_],
+            |&[self_]| rules::reflection_pad3d(self_, padding),
+            |result, &[self_]| vision::reflection_pad3d(result, self_, padding),
+        )
     }
 }
 
@@ -47,16 +45,13 @@ mod gradient {
     use super::*;
 
     pub fn reflection_pad3d(self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
-        let mut result = forward::reflection_pad3d(self_, padding)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ReflectionPad3dBackward0 {
+        let result = forward::reflection_pad3d(self_, padding)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ReflectionPad3dBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 padding: DimVec::from_slice(padding),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `reflection_pad3d`.
@@ -74,8 +69,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -83,7 +77,7 @@ mod gradient {
                 let padding = self.padding.as_slice();
                 gradients.set(0, grad.reflection_pad3d_backward(self_, padding))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `replication_pad2d`: Surrounds an image with itself, repeated beyond its first and last elements.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Saved};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -21,7 +21,7 @@ pub fn replication_pad2d(self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
         return forward::replication_pad2d(self_, padding);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&REPLICATION_PAD2D, keys, vec![self_.into(), padding.into()])?.extract();
+        return dispatch::boxed(&REPLICATION_PAD2D, keys, &[&self_, &padding]);
     }
     gradient::replication_pad2d(self_, padding)
 }
@@ -31,14 +31,12 @@ mod forward {
     use super::*;
 
     pub fn replication_pad2d(self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
-        dispatch::named("replication_pad2d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::replication_pad2d(self_, padding)?.make()?;
-            if dispatch::on_cpu("replication_pad2d", &result, [self_])? {
-                vision::replication_pad2d(&result, self_, padding)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "replication_pad2d",
+            [self_],
+            |&[self_]| rules::replication_pad2d(self_, padding),
+            |result, &[self_]| vision::replication_pad2d(result, self_, padding),
+        )
     }
 }
 
@@ -47,16 +45,13 @@ mod gradient {
     use super::*;
 
     pub fn replication_pad2d(self_: &Tensor, padding: &[i64]) -> Result<Tensor> {
-        let mut result = forward::replication_pad2d(self_, padding)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = ReplicationPad2dBackward0 {
+        let result = forward::replication_pad2d(self_, padding)?;
+        autograd::recorded(result, &[self_], |edges, _| {
+            Ok(ReplicationPad2dBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_)?,
                 padding: DimVec::from_slice(padding),
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `replication_pad2d`.
@@ -74,8 +69,7 @@ mod gradient {
             true
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -83,7 +77,7 @@ mod gradient {
                 let padding = self.padding.as_slice();
                 gradients.set(0, grad.replication_pad2d_backward(self_, padding))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

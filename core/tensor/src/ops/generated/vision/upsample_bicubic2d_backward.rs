@@ -2,8 +2,8 @@
 //! `upsample_bicubic2d_backward`: The gradient of upsample_bicubic2d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -36,16 +36,8 @@ pub fn upsample_bicubic2d_backward(
         return dispatch::boxed(
             &UPSAMPLE_BICUBIC2D_BACKWARD,
             keys,
-            vec![
-                grad_output.into(),
-                output_size.into(),
-                input_size.into(),
-                align_corners.into(),
-                scales_h.into(),
-                scales_w.into(),
-            ],
-        )?
-        .extract();
+            &[&grad_output, &output_size, &input_size, &align_corners, &scales_h, &scales_w],
+        );
     }
     gradient::upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h, scales_w)
 }
@@ -62,22 +54,22 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_bicubic2d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let result = rules::upsampled2d_backward(grad_output, output_size, input_size)?.make()?;
-            if dispatch::on_cpu("upsample_bicubic2d_backward", &result, [grad_output])? {
+        assembly::result(
+            "upsample_bicubic2d_backward",
+            [grad_output],
+            |&[grad_output]| rules::upsampled2d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::upsample_bicubic2d_backward(
-                    &result,
+                    result,
                     grad_output,
                     output_size,
                     input_size,
                     align_corners,
                     scales_h,
                     scales_w,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+        )
     }
 }
 
@@ -93,7 +85,7 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::upsample_bicubic2d_backward(
+        let result = forward::upsample_bicubic2d_backward(
             grad_output,
             output_size,
             input_size,
@@ -101,17 +93,14 @@ mod gradient {
             scales_h,
             scales_w,
         )?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = UpsampleBicubic2dBackwardBackward0 {
+        autograd::recorded(result, &[grad_output], |_, _| {
+            Ok(UpsampleBicubic2dBackwardBackward0 {
                 output_size: DimVec::from_slice(output_size),
                 align_corners,
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_bicubic2d_backward`.
@@ -131,8 +120,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -142,7 +130,7 @@ mod gradient {
                 let scales_w = self.scales_w;
                 gradients.set(0, grad.upsample_bicubic2d(output_size, align_corners, scales_h, scales_w))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `upsample_bilinear2d`: Interpolates an image linearly to another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -32,9 +32,8 @@ pub fn upsample_bilinear2d(
         return dispatch::boxed(
             &UPSAMPLE_BILINEAR2D,
             keys,
-            vec![self_.into(), output_size.into(), align_corners.into(), scales_h.into(), scales_w.into()],
-        )?
-        .extract();
+            &[&self_, &output_size, &align_corners, &scales_h, &scales_w],
+        );
     }
     gradient::upsample_bilinear2d(self_, output_size, align_corners, scales_h, scales_w)
 }
@@ -60,9 +59,8 @@ pub fn upsample_bilinear2d_vec(
         return dispatch::boxed(
             &UPSAMPLE_BILINEAR2D_VEC,
             keys,
-            vec![input.into(), output_size.into(), align_corners.into(), scale_factors.into()],
-        )?
-        .extract();
+            &[&input, &output_size, &align_corners, &scale_factors],
+        );
     }
     composite::upsample_bilinear2d_vec(input, output_size, align_corners, scale_factors)
 }
@@ -78,14 +76,14 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_bilinear2d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled2d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("upsample_bilinear2d", &result, [self_])? {
-                vision::upsample_bilinear2d(&result, self_, output_size, align_corners, scales_h, scales_w)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_bilinear2d",
+            [self_],
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| {
+                vision::upsample_bilinear2d(result, self_, output_size, align_corners, scales_h, scales_w)
+            },
+        )
     }
 }
 
@@ -100,19 +98,16 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::upsample_bilinear2d(self_, output_size, align_corners, scales_h, scales_w)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleBilinear2dBackward0 {
+        let result = forward::upsample_bilinear2d(self_, output_size, align_corners, scales_h, scales_w)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleBilinear2dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 align_corners,
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_bilinear2d`.
@@ -133,8 +128,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -148,7 +142,7 @@ mod gradient {
                     grad.upsample_bilinear2d_backward(output_size, &self_.sizes(), align_corners, scales_h, scales_w),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `upsample_linear1d`: Interpolates a sequence linearly to another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -28,12 +28,7 @@ pub fn upsample_linear1d(
         return forward::upsample_linear1d(self_, output_size, align_corners, scales);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_LINEAR1D,
-            keys,
-            vec![self_.into(), output_size.into(), align_corners.into(), scales.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_LINEAR1D, keys, &[&self_, &output_size, &align_corners, &scales]);
     }
     gradient::upsample_linear1d(self_, output_size, align_corners, scales)
 }
@@ -56,12 +51,7 @@ pub fn upsample_linear1d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_LINEAR1D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), align_corners.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_LINEAR1D_VEC, keys, &[&input, &output_size, &align_corners, &scale_factors]);
     }
     composite::upsample_linear1d_vec(input, output_size, align_corners, scale_factors)
 }
@@ -76,14 +66,12 @@ mod forward {
         align_corners: bool,
         scales: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_linear1d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled1d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("upsample_linear1d", &result, [self_])? {
-                vision::upsample_linear1d(&result, self_, output_size, align_corners, scales)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_linear1d",
+            [self_],
+            |&[self_]| rules::upsampled1d(self_, output_size),
+            |result, &[self_]| vision::upsample_linear1d(result, self_, output_size, align_corners, scales),
+        )
     }
 }
 
@@ -97,18 +85,15 @@ mod gradient {
         align_corners: bool,
         scales: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::upsample_linear1d(self_, output_size, align_corners, scales)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleLinear1dBackward0 {
+        let result = forward::upsample_linear1d(self_, output_size, align_corners, scales)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleLinear1dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 align_corners,
                 scales,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_linear1d`.
@@ -128,8 +113,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -140,7 +124,7 @@ mod gradient {
                 gradients
                     .set(0, grad.upsample_linear1d_backward(output_size, &self_.sizes(), align_corners, scales))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

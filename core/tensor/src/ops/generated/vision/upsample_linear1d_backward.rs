@@ -2,8 +2,8 @@
 //! `upsample_linear1d_backward`: The gradient of upsample_linear1d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -28,9 +28,8 @@ pub fn upsample_linear1d_backward(
         return dispatch::boxed(
             &UPSAMPLE_LINEAR1D_BACKWARD,
             keys,
-            vec![grad_output.into(), output_size.into(), input_size.into(), align_corners.into(), scales.into()],
-        )?
-        .extract();
+            &[&grad_output, &output_size, &input_size, &align_corners, &scales],
+        );
     }
     gradient::upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales)
 }
@@ -46,21 +45,14 @@ mod forward {
         align_corners: bool,
         scales: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_linear1d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let result = rules::upsampled1d_backward(grad_output, output_size, input_size)?.make()?;
-            if dispatch::on_cpu("upsample_linear1d_backward", &result, [grad_output])? {
-                vision::upsample_linear1d_backward(
-                    &result,
-                    grad_output,
-                    output_size,
-                    input_size,
-                    align_corners,
-                    scales,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_linear1d_backward",
+            [grad_output],
+            |&[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
+                vision::upsample_linear1d_backward(result, grad_output, output_size, input_size, align_corners, scales)
+            },
+        )
     }
 }
 
@@ -75,18 +67,14 @@ mod gradient {
         align_corners: bool,
         scales: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result =
-            forward::upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales)?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = UpsampleLinear1dBackwardBackward0 {
+        let result = forward::upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales)?;
+        autograd::recorded(result, &[grad_output], |_, _| {
+            Ok(UpsampleLinear1dBackwardBackward0 {
                 output_size: DimVec::from_slice(output_size),
                 align_corners,
                 scales,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_linear1d_backward`.
@@ -105,8 +93,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,7 +102,7 @@ mod gradient {
                 let scales = self.scales;
                 gradients.set(0, grad.upsample_linear1d(output_size, align_corners, scales))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `upsample_nearest1d`: Takes the nearest element for each place of a sequence of another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -21,8 +21,7 @@ pub fn upsample_nearest1d(self_: &Tensor, output_size: &[i64], scales: Option<f6
         return forward::upsample_nearest1d(self_, output_size, scales);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(&UPSAMPLE_NEAREST1D, keys, vec![self_.into(), output_size.into(), scales.into()])?
-            .extract();
+        return dispatch::boxed(&UPSAMPLE_NEAREST1D, keys, &[&self_, &output_size, &scales]);
     }
     gradient::upsample_nearest1d(self_, output_size, scales)
 }
@@ -42,12 +41,7 @@ pub fn upsample_nearest1d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_NEAREST1D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_NEAREST1D_VEC, keys, &[&input, &output_size, &scale_factors]);
     }
     composite::upsample_nearest1d_vec(input, output_size, scale_factors)
 }
@@ -57,14 +51,12 @@ mod forward {
     use super::*;
 
     pub fn upsample_nearest1d(self_: &Tensor, output_size: &[i64], scales: Option<f64>) -> Result<Tensor> {
-        dispatch::named("upsample_nearest1d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled1d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("upsample_nearest1d", &result, [self_])? {
-                vision::upsample_nearest1d(&result, self_, output_size, scales)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_nearest1d",
+            [self_],
+            |&[self_]| rules::upsampled1d(self_, output_size),
+            |result, &[self_]| vision::upsample_nearest1d(result, self_, output_size, scales),
+        )
     }
 }
 
@@ -73,17 +65,14 @@ mod gradient {
     use super::*;
 
     pub fn upsample_nearest1d(self_: &Tensor, output_size: &[i64], scales: Option<f64>) -> Result<Tensor> {
-        let mut result = forward::upsample_nearest1d(self_, output_size, scales)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleNearest1dBackward0 {
+        let result = forward::upsample_nearest1d(self_, output_size, scales)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleNearest1dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 scales,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_nearest1d`.
@@ -102,8 +91,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -112,7 +100,7 @@ mod gradient {
                 let scales = self.scales;
                 gradients.set(0, grad.upsample_nearest1d_backward(output_size, &self_.sizes(), scales))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

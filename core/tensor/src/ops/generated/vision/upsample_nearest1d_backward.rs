@@ -2,8 +2,8 @@
 //! `upsample_nearest1d_backward`: The gradient of upsample_nearest1d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -27,9 +27,8 @@ pub fn upsample_nearest1d_backward(
         return dispatch::boxed(
             &UPSAMPLE_NEAREST1D_BACKWARD,
             keys,
-            vec![grad_output.into(), output_size.into(), input_size.into(), scales.into()],
-        )?
-        .extract();
+            &[&grad_output, &output_size, &input_size, &scales],
+        );
     }
     gradient::upsample_nearest1d_backward(grad_output, output_size, input_size, scales)
 }
@@ -44,14 +43,14 @@ mod forward {
         input_size: &[i64],
         scales: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_nearest1d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let result = rules::upsampled1d_backward(grad_output, output_size, input_size)?.make()?;
-            if dispatch::on_cpu("upsample_nearest1d_backward", &result, [grad_output])? {
-                vision::upsample_nearest1d_backward(&result, grad_output, output_size, input_size, scales)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_nearest1d_backward",
+            [grad_output],
+            |&[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
+                vision::upsample_nearest1d_backward(result, grad_output, output_size, input_size, scales)
+            },
+        )
     }
 }
 
@@ -65,13 +64,10 @@ mod gradient {
         input_size: &[i64],
         scales: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::upsample_nearest1d_backward(grad_output, output_size, input_size, scales)?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = UpsampleNearest1dBackwardBackward0 { output_size: DimVec::from_slice(output_size), scales };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+        let result = forward::upsample_nearest1d_backward(grad_output, output_size, input_size, scales)?;
+        autograd::recorded(result, &[grad_output], |_, _| {
+            Ok(UpsampleNearest1dBackwardBackward0 { output_size: DimVec::from_slice(output_size), scales })
+        })
     }
 
     /// The derivative of `upsample_nearest1d_backward`.
@@ -89,8 +85,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -98,7 +93,7 @@ mod gradient {
                 let scales = self.scales;
                 gradients.set(0, grad.upsample_nearest1d(output_size, scales))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

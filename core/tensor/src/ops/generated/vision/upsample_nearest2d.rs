@@ -2,8 +2,8 @@
 //! `upsample_nearest2d`: Takes the nearest element for each place of an image of another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -26,12 +26,7 @@ pub fn upsample_nearest2d(
         return forward::upsample_nearest2d(self_, output_size, scales_h, scales_w);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_NEAREST2D,
-            keys,
-            vec![self_.into(), output_size.into(), scales_h.into(), scales_w.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_NEAREST2D, keys, &[&self_, &output_size, &scales_h, &scales_w]);
     }
     gradient::upsample_nearest2d(self_, output_size, scales_h, scales_w)
 }
@@ -51,12 +46,7 @@ pub fn upsample_nearest2d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_NEAREST2D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_NEAREST2D_VEC, keys, &[&input, &output_size, &scale_factors]);
     }
     composite::upsample_nearest2d_vec(input, output_size, scale_factors)
 }
@@ -71,14 +61,12 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_nearest2d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled2d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("upsample_nearest2d", &result, [self_])? {
-                vision::upsample_nearest2d(&result, self_, output_size, scales_h, scales_w)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_nearest2d",
+            [self_],
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| vision::upsample_nearest2d(result, self_, output_size, scales_h, scales_w),
+        )
     }
 }
 
@@ -92,18 +80,15 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::upsample_nearest2d(self_, output_size, scales_h, scales_w)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleNearest2dBackward0 {
+        let result = forward::upsample_nearest2d(self_, output_size, scales_h, scales_w)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleNearest2dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_nearest2d`.
@@ -123,8 +108,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -134,7 +118,7 @@ mod gradient {
                 let scales_w = self.scales_w;
                 gradients.set(0, grad.upsample_nearest2d_backward(output_size, &self_.sizes(), scales_h, scales_w))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

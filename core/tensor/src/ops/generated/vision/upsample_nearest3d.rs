@@ -2,8 +2,8 @@
 //! `upsample_nearest3d`: Takes the nearest element for each place of a volume of another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -27,12 +27,7 @@ pub fn upsample_nearest3d(
         return forward::upsample_nearest3d(self_, output_size, scales_d, scales_h, scales_w);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_NEAREST3D,
-            keys,
-            vec![self_.into(), output_size.into(), scales_d.into(), scales_h.into(), scales_w.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_NEAREST3D, keys, &[&self_, &output_size, &scales_d, &scales_h, &scales_w]);
     }
     gradient::upsample_nearest3d(self_, output_size, scales_d, scales_h, scales_w)
 }
@@ -52,12 +47,7 @@ pub fn upsample_nearest3d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &UPSAMPLE_NEAREST3D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&UPSAMPLE_NEAREST3D_VEC, keys, &[&input, &output_size, &scale_factors]);
     }
     composite::upsample_nearest3d_vec(input, output_size, scale_factors)
 }
@@ -73,14 +63,12 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_nearest3d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled3d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("upsample_nearest3d", &result, [self_])? {
-                vision::upsample_nearest3d(&result, self_, output_size, scales_d, scales_h, scales_w)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_nearest3d",
+            [self_],
+            |&[self_]| rules::upsampled3d(self_, output_size),
+            |result, &[self_]| vision::upsample_nearest3d(result, self_, output_size, scales_d, scales_h, scales_w),
+        )
     }
 }
 
@@ -95,19 +83,16 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::upsample_nearest3d(self_, output_size, scales_d, scales_h, scales_w)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleNearest3dBackward0 {
+        let result = forward::upsample_nearest3d(self_, output_size, scales_d, scales_h, scales_w)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleNearest3dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 scales_d,
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_nearest3d`.
@@ -128,8 +113,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -143,7 +127,7 @@ mod gradient {
                     grad.upsample_nearest3d_backward(output_size, &self_.sizes(), scales_d, scales_h, scales_w),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

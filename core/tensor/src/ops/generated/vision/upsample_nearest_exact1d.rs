@@ -3,8 +3,8 @@
 //! size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -22,12 +22,7 @@ pub fn _upsample_nearest_exact1d(self_: &Tensor, output_size: &[i64], scales: Op
         return forward::_upsample_nearest_exact1d(self_, output_size, scales);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UPSAMPLE_NEAREST_EXACT1D,
-            keys,
-            vec![self_.into(), output_size.into(), scales.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UPSAMPLE_NEAREST_EXACT1D, keys, &[&self_, &output_size, &scales]);
     }
     gradient::_upsample_nearest_exact1d(self_, output_size, scales)
 }
@@ -48,12 +43,7 @@ pub fn _upsample_nearest_exact1d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UPSAMPLE_NEAREST_EXACT1D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UPSAMPLE_NEAREST_EXACT1D_VEC, keys, &[&input, &output_size, &scale_factors]);
     }
     composite::_upsample_nearest_exact1d_vec(input, output_size, scale_factors)
 }
@@ -63,14 +53,12 @@ mod forward {
     use super::*;
 
     pub fn _upsample_nearest_exact1d(self_: &Tensor, output_size: &[i64], scales: Option<f64>) -> Result<Tensor> {
-        dispatch::named("_upsample_nearest_exact1d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled1d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("_upsample_nearest_exact1d", &result, [self_])? {
-                vision::_upsample_nearest_exact1d(&result, self_, output_size, scales)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_upsample_nearest_exact1d",
+            [self_],
+            |&[self_]| rules::upsampled1d(self_, output_size),
+            |result, &[self_]| vision::_upsample_nearest_exact1d(result, self_, output_size, scales),
+        )
     }
 }
 
@@ -79,17 +67,14 @@ mod gradient {
     use super::*;
 
     pub fn _upsample_nearest_exact1d(self_: &Tensor, output_size: &[i64], scales: Option<f64>) -> Result<Tensor> {
-        let mut result = forward::_upsample_nearest_exact1d(self_, output_size, scales)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleNearestExact1dBackward0 {
+        let result = forward::_upsample_nearest_exact1d(self_, output_size, scales)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleNearestExact1dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 scales,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_upsample_nearest_exact1d`.
@@ -108,8 +93,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -118,7 +102,7 @@ mod gradient {
                 let scales = self.scales;
                 gradients.set(0, grad._upsample_nearest_exact1d_backward(output_size, &self_.sizes(), scales))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `upsample_nearest_exact2d`: Takes the element whose middle is nearest for each place of an image of another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -26,12 +26,7 @@ pub fn _upsample_nearest_exact2d(
         return forward::_upsample_nearest_exact2d(self_, output_size, scales_h, scales_w);
     }
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UPSAMPLE_NEAREST_EXACT2D,
-            keys,
-            vec![self_.into(), output_size.into(), scales_h.into(), scales_w.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UPSAMPLE_NEAREST_EXACT2D, keys, &[&self_, &output_size, &scales_h, &scales_w]);
     }
     gradient::_upsample_nearest_exact2d(self_, output_size, scales_h, scales_w)
 }
@@ -52,12 +47,7 @@ pub fn _upsample_nearest_exact2d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UPSAMPLE_NEAREST_EXACT2D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UPSAMPLE_NEAREST_EXACT2D_VEC, keys, &[&input, &output_size, &scale_factors]);
     }
     composite::_upsample_nearest_exact2d_vec(input, output_size, scale_factors)
 }
@@ -72,14 +62,12 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("_upsample_nearest_exact2d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled2d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("_upsample_nearest_exact2d", &result, [self_])? {
-                vision::_upsample_nearest_exact2d(&result, self_, output_size, scales_h, scales_w)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_upsample_nearest_exact2d",
+            [self_],
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| vision::_upsample_nearest_exact2d(result, self_, output_size, scales_h, scales_w),
+        )
     }
 }
 
@@ -93,18 +81,15 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::_upsample_nearest_exact2d(self_, output_size, scales_h, scales_w)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleNearestExact2dBackward0 {
+        let result = forward::_upsample_nearest_exact2d(self_, output_size, scales_h, scales_w)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleNearestExact2dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_upsample_nearest_exact2d`.
@@ -124,8 +109,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -136,7 +120,7 @@ mod gradient {
                 gradients
                     .set(0, grad._upsample_nearest_exact2d_backward(output_size, &self_.sizes(), scales_h, scales_w))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

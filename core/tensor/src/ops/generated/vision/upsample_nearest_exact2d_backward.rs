@@ -2,8 +2,8 @@
 //! `upsample_nearest_exact2d_backward`: The gradient of _upsample_nearest_exact2d.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -28,9 +28,8 @@ pub fn _upsample_nearest_exact2d_backward(
         return dispatch::boxed(
             &_UPSAMPLE_NEAREST_EXACT2D_BACKWARD,
             keys,
-            vec![grad_output.into(), output_size.into(), input_size.into(), scales_h.into(), scales_w.into()],
-        )?
-        .extract();
+            &[&grad_output, &output_size, &input_size, &scales_h, &scales_w],
+        );
     }
     gradient::_upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h, scales_w)
 }
@@ -46,21 +45,21 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("_upsample_nearest_exact2d_backward", || {
-            let grad_output = &*grad_output.dense()?;
-            let result = rules::upsampled2d_backward(grad_output, output_size, input_size)?.make()?;
-            if dispatch::on_cpu("_upsample_nearest_exact2d_backward", &result, [grad_output])? {
+        assembly::result(
+            "_upsample_nearest_exact2d_backward",
+            [grad_output],
+            |&[grad_output]| rules::upsampled2d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::_upsample_nearest_exact2d_backward(
-                    &result,
+                    result,
                     grad_output,
                     output_size,
                     input_size,
                     scales_h,
                     scales_w,
-                )?;
-            }
-            Ok(result.into_tensor())
-        })
+                )
+            },
+        )
     }
 }
 
@@ -75,18 +74,15 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result =
+        let result =
             forward::_upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h, scales_w)?;
-        if autograd::should_record([grad_output]) {
-            let edges = Edges::new().with(grad_output);
-            let node = UpsampleNearestExact2dBackwardBackward0 {
+        autograd::recorded(result, &[grad_output], |_, _| {
+            Ok(UpsampleNearestExact2dBackwardBackward0 {
                 output_size: DimVec::from_slice(output_size),
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_upsample_nearest_exact2d_backward`.
@@ -105,8 +101,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -115,7 +110,7 @@ mod gradient {
                 let scales_w = self.scales_w;
                 gradients.set(0, grad._upsample_nearest_exact2d(output_size, scales_h, scales_w))?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `upsample_nearest_exact3d`: Takes the element whose middle is nearest for each place of a volume of another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -30,9 +30,8 @@ pub fn _upsample_nearest_exact3d(
         return dispatch::boxed(
             &_UPSAMPLE_NEAREST_EXACT3D,
             keys,
-            vec![self_.into(), output_size.into(), scales_d.into(), scales_h.into(), scales_w.into()],
-        )?
-        .extract();
+            &[&self_, &output_size, &scales_d, &scales_h, &scales_w],
+        );
     }
     gradient::_upsample_nearest_exact3d(self_, output_size, scales_d, scales_h, scales_w)
 }
@@ -53,12 +52,7 @@ pub fn _upsample_nearest_exact3d_vec(
 ) -> Result<Tensor> {
     let keys = dispatch::active(input.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(
-            &_UPSAMPLE_NEAREST_EXACT3D_VEC,
-            keys,
-            vec![input.into(), output_size.into(), scale_factors.into()],
-        )?
-        .extract();
+        return dispatch::boxed(&_UPSAMPLE_NEAREST_EXACT3D_VEC, keys, &[&input, &output_size, &scale_factors]);
     }
     composite::_upsample_nearest_exact3d_vec(input, output_size, scale_factors)
 }
@@ -74,14 +68,14 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("_upsample_nearest_exact3d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled3d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("_upsample_nearest_exact3d", &result, [self_])? {
-                vision::_upsample_nearest_exact3d(&result, self_, output_size, scales_d, scales_h, scales_w)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "_upsample_nearest_exact3d",
+            [self_],
+            |&[self_]| rules::upsampled3d(self_, output_size),
+            |result, &[self_]| {
+                vision::_upsample_nearest_exact3d(result, self_, output_size, scales_d, scales_h, scales_w)
+            },
+        )
     }
 }
 
@@ -96,19 +90,16 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result = forward::_upsample_nearest_exact3d(self_, output_size, scales_d, scales_h, scales_w)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleNearestExact3dBackward0 {
+        let result = forward::_upsample_nearest_exact3d(self_, output_size, scales_d, scales_h, scales_w)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleNearestExact3dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 scales_d,
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `_upsample_nearest_exact3d`.
@@ -129,8 +120,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -144,7 +134,7 @@ mod gradient {
                     grad._upsample_nearest_exact3d_backward(output_size, &self_.sizes(), scales_d, scales_h, scales_w),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }

@@ -2,8 +2,8 @@
 //! `upsample_trilinear3d`: Interpolates a volume linearly to another size.
 
 use crate::Tensor;
-use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Meta};
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
+use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{composite, rules, vision};
 use rushlight_base::{DimVec, Result};
 
@@ -33,16 +33,8 @@ pub fn upsample_trilinear3d(
         return dispatch::boxed(
             &UPSAMPLE_TRILINEAR3D,
             keys,
-            vec![
-                self_.into(),
-                output_size.into(),
-                align_corners.into(),
-                scales_d.into(),
-                scales_h.into(),
-                scales_w.into(),
-            ],
-        )?
-        .extract();
+            &[&self_, &output_size, &align_corners, &scales_d, &scales_h, &scales_w],
+        );
     }
     gradient::upsample_trilinear3d(self_, output_size, align_corners, scales_d, scales_h, scales_w)
 }
@@ -68,9 +60,8 @@ pub fn upsample_trilinear3d_vec(
         return dispatch::boxed(
             &UPSAMPLE_TRILINEAR3D_VEC,
             keys,
-            vec![input.into(), output_size.into(), align_corners.into(), scale_factors.into()],
-        )?
-        .extract();
+            &[&input, &output_size, &align_corners, &scale_factors],
+        );
     }
     composite::upsample_trilinear3d_vec(input, output_size, align_corners, scale_factors)
 }
@@ -87,14 +78,14 @@ mod forward {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        dispatch::named("upsample_trilinear3d", || {
-            let self_ = &*self_.dense()?;
-            let result = rules::upsampled3d(self_, output_size)?.make()?;
-            if dispatch::on_cpu("upsample_trilinear3d", &result, [self_])? {
-                vision::upsample_trilinear3d(&result, self_, output_size, align_corners, scales_d, scales_h, scales_w)?;
-            }
-            Ok(result.into_tensor())
-        })
+        assembly::result(
+            "upsample_trilinear3d",
+            [self_],
+            |&[self_]| rules::upsampled3d(self_, output_size),
+            |result, &[self_]| {
+                vision::upsample_trilinear3d(result, self_, output_size, align_corners, scales_d, scales_h, scales_w)
+            },
+        )
     }
 }
 
@@ -110,21 +101,17 @@ mod gradient {
         scales_h: Option<f64>,
         scales_w: Option<f64>,
     ) -> Result<Tensor> {
-        let mut result =
-            forward::upsample_trilinear3d(self_, output_size, align_corners, scales_d, scales_h, scales_w)?;
-        if autograd::should_record([self_]) {
-            let edges = Edges::new().with(self_);
-            let node = UpsampleTrilinear3dBackward0 {
+        let result = forward::upsample_trilinear3d(self_, output_size, align_corners, scales_d, scales_h, scales_w)?;
+        autograd::recorded(result, &[self_], |_, _| {
+            Ok(UpsampleTrilinear3dBackward0 {
                 self_: Meta::of(self_),
                 output_size: DimVec::from_slice(output_size),
                 align_corners,
                 scales_d,
                 scales_h,
                 scales_w,
-            };
-            autograd::record_result(&mut result, edges, node);
-        }
-        Ok(result)
+            })
+        })
     }
 
     /// The derivative of `upsample_trilinear3d`.
@@ -146,8 +133,7 @@ mod gradient {
             false
         }
 
-        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
-            let mut gradients = call.undefined();
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
@@ -169,7 +155,7 @@ mod gradient {
                     ),
                 )?;
             }
-            Ok(gradients)
+            Ok(())
         }
     }
 }
