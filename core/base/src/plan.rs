@@ -21,15 +21,22 @@ impl<const N: usize> Plan<N> {
     /// A plan over `sizes` for operands with these strides (in elements; 0 where an operand is broadcast).
     /// Each stride list has the length of `sizes`.
     pub fn new(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
-        let mut plan = Plan::unordered(sizes, strides);
-        plan.sort();
-        plan.coalesce();
+        let mut plan = Plan::unfinished();
+        plan.lay_out(sizes, strides);
         plan
+    }
+
+    /// [`Plan::new`] for a plan that has no dimension yet.
+    pub fn lay_out(&mut self, sizes: &[i64], strides: [&[i64]; N]) {
+        self.add(sizes, strides);
+        self.sort();
+        self.coalesce();
     }
 
     /// As [`Plan::new`], but elements are visited in row-major order of `sizes`: for loops that count.
     pub fn row_major(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
-        let mut plan = Plan::unordered(sizes, strides);
+        let mut plan = Plan::unfinished();
+        plan.add(sizes, strides);
         plan.coalesce();
         plan
     }
@@ -39,16 +46,15 @@ impl<const N: usize> Plan<N> {
         Plan { sizes: DimVec::from_buf_and_len([len as i64, 0, 0, 0, 0, 0], 1), steps: smallvec::smallvec![steps] }
     }
 
-    fn unordered(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
-        let mut plan = Plan::unfinished();
+    fn add(&mut self, sizes: &[i64], strides: [&[i64]; N]) {
         for dim in (0..sizes.len()).rev() {
-            plan.push(sizes[dim], std::array::from_fn(|operand| strides[operand][dim] as isize));
+            self.push(sizes[dim], std::array::from_fn(|operand| strides[operand][dim] as isize));
         }
-        plan
     }
 
-    /// No dimension yet. To be finished by [`Plan::coalesce`].
-    pub(crate) fn unfinished() -> Plan<N> {
+    /// No dimension yet. To be finished by [`Plan::lay_out`], or by `push` and `coalesce`.
+    #[inline(always)]
+    pub fn unfinished() -> Plan<N> {
         Plan { sizes: DimVec::new(), steps: smallvec::SmallVec::new() }
     }
 

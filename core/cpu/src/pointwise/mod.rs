@@ -82,17 +82,24 @@ impl<'a, const N: usize> Loop<'a, N> {
     #[inline(never)]
     fn planned(common: DType, arrays: &[Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes();
-        let mut strides: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
-        for (strides, array) in strides.iter_mut().zip(arrays) {
-            *strides = array.broadcast_strides(sizes)?;
+        let has_shape = |array: &Array| same_sizes(array.sizes(), sizes);
+        let mut broadcast: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
+        for (broadcast, array) in broadcast.iter_mut().zip(arrays).filter(|(_, array)| !has_shape(array)) {
+            *broadcast = array.broadcast_strides(sizes)?;
         }
-        let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
+        let strides = std::array::from_fn(|operand| match &arrays[operand] {
+            array if has_shape(array) => array.strides(),
+            _ => broadcast[operand].as_slice(),
+        });
+        // Where it stays: it is a large value.
+        let mut plan = Box::new(Plan::unfinished());
+        plan.lay_out(sizes, strides);
         let steps = plan.row_steps();
         if plan.rank() == 1 && steps[0] == 1 && steps.iter().all(|step| (0..=1).contains(step)) {
             let single = (0..N).fold(0, |bits, operand| bits | u32::from(steps[operand] == 0) << operand);
             return Ok(Loop::of(common, arrays, plan.row_len(), single, None));
         }
-        Ok(Loop::of(common, arrays, plan.numel(), 0, Some(Box::new(plan))))
+        Ok(Loop::of(common, arrays, plan.numel(), 0, Some(plan)))
     }
 
     /// The dtype of operand `operand`.
