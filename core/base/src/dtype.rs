@@ -149,6 +149,11 @@ impl DType {
         self.category() == Category::Floating
     }
 
+    /// `float16` and `bfloat16`, which are computed in `float32`.
+    pub fn is_half(self) -> bool {
+        matches!(self, DType::F16 | DType::BF16)
+    }
+
     /// Is this a complex dtype?
     pub fn is_complex(self) -> bool {
         self.category() == Category::Complex

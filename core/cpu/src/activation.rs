@@ -2,7 +2,7 @@
 //! that is computed in.
 
 use crate::math;
-use crate::number::{Number, Wide};
+use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop, float_kernels};
 use rushlight_base::{Result, Scalar};
 
@@ -114,10 +114,10 @@ float_kernels! {
     };
     /// out = a sigmoid b: operands (out, a, b).
     glu<3>("glu_cpu", HEAVY): |x, gate| x * math::sigmoid(gate);
-    /// out = ln(a / (1 - a))
-    logit<2>("logit_cpu", HEAVY): |x| math::log(x / (constant!(1.0) - x));
-    /// As `logit`, of an argument that is moved into [eps, 1 - eps].
-    logit_within<2>("logit_cpu", HEAVY, eps): |x| {
+    /// out = ln(a / (1 - a)) of floats
+    logit_of_floats<2>("logit_cpu", HEAVY): |x| math::log(x / (constant!(1.0) - x));
+    /// As `logit_of_floats`, of an argument that is moved into [eps, 1 - eps].
+    logit_of_floats_within<2>("logit_cpu", HEAVY, eps): |x| {
         let one = constant!(1.0);
         let x = V::select(x.lt(eps), eps, V::select((one - eps).lt(x), one - eps, x));
         math::log(x / (one - x))
@@ -126,6 +126,24 @@ float_kernels! {
     shrink_backward<3>("shrink_backward_cpu", LIGHT, lambda): |grad, x| {
         V::select((-lambda).le(x) & x.le(lambda), constant!(0.0), grad)
     };
+}
+
+/// out = ln(a / (1 - a)), of an argument that is moved into [eps, 1 - eps] if `eps` is given.
+pub fn logit(walk: &Loop<2>, eps: Option<f64>) -> Result<()> {
+    if walk.common().is_half() {
+        return stepwise!(walk.common(), "logit_cpu", T => {
+            let one = T::ONE;
+            let bounds = eps.map(T::from_f64).map(|eps| (eps, one.sub(eps)));
+            walk.map::<T, T>(HEAVY, move |x| {
+                let x = bounds.map_or(x, |(low, high)| if x < low { low } else if x > high { high } else { x });
+                x.div(one.sub(x)).ln()
+            })
+        });
+    }
+    match eps {
+        Some(eps) => logit_of_floats_within(walk, eps),
+        None => logit_of_floats(walk),
+    }
 }
 
 /// sqrt(2/pi) (1 + power 0.044715 x^2): what `gelu_tanh` has for an argument, over x; or, with the power 3 of the cube, its slope.

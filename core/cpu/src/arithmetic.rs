@@ -1,6 +1,7 @@
 //! Pointwise arithmetic: kernels of the templates in `pointwise/`. A kernel computes in the common dtype of its
 //! [`Loop`]; where an operand has a type of its own, it says so.
 
+use crate::array::Array;
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop};
 use rushlight_base::{Result, Scalar, ensure};
@@ -44,6 +45,18 @@ pub fn div(walk: &Loop<3>) -> Result<()> {
     })
 }
 
+/// out = the sum of a b, whose products are halves, as in PyTorch; they are added up in `f32`.
+pub fn dot_of_halves(out: &Array, a: &Array, b: &Array) -> Result<()> {
+    let walk = Loop::computing(out.dtype(), [a.clone(), b.clone()])?;
+    stepwise!(out.dtype(), "dot", T => {
+        let mut sum = 0.0;
+        walk.visit::<T, T>(|a, b| sum += a.mul(b).to_f32());
+        // SAFETY: one element.
+        unsafe { out.as_ptr::<T>().write(T::from_f64(sum.into())) };
+        Ok(())
+    })
+}
+
 /// How a quotient is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
@@ -57,6 +70,10 @@ pub enum Rounding {
 pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
     let (trunc, floor) = ("div_trunc_cpu", "div_floor_cpu");
     let name = if rounding == Rounding::Trunc { trunc } else { floor };
+    if walk.common().is_half() && rounding == Rounding::Trunc {
+        // The quotient is a half before it is cut.
+        return stepwise!(walk.common(), name, T => walk.map::<T, T, T>(LIGHT, |a, b| a.div(b).of(f32::trunc)));
+    }
     if walk.common().is_floating() {
         return compute!(walk.common(), name, half float, T => match rounding {
             Rounding::Trunc => walk.map::<T, T, T>(LIGHT, |a, b| (a / b).trunc()),

@@ -4,7 +4,9 @@
 //! divides by.
 
 use crate::math;
-use crate::pointwise::{HEAVY, LIGHT, float_kernels};
+use crate::number::{Analytic, Wide};
+use crate::pointwise::{HEAVY, LIGHT, Loop, float_kernels};
+use rushlight_base::Result;
 
 /// A number in all lanes.
 macro_rules! constant {
@@ -14,8 +16,8 @@ macro_rules! constant {
 }
 
 float_kernels! {
-    /// out = (a - target)^2
-    squared<3>("mse_cpu", LIGHT): |x, target| {
+    /// out = (a - target)^2 of floats
+    squared_of_floats<3>("mse_cpu", LIGHT): |x, target| {
         let away = x - target;
         away * away
     };
@@ -35,8 +37,8 @@ float_kernels! {
         let near = share * away / beta;
         V::select(away.le(-beta), -share, V::select(beta.le(away), share, near))
     };
-    /// out = d^2 / 2 where d = |a - target| <= delta, else delta (d - delta / 2)
-    huber<3>("huber_cpu", LIGHT, delta): |x, target| {
+    /// out = d^2 / 2 where d = |a - target| <= delta, else delta (d - delta / 2), of floats
+    huber_of_floats<3>("huber_cpu", LIGHT, delta): |x, target| {
         let (away, half) = ((x - target).abs(), constant!(0.5));
         V::select(away.le(delta), half * away * away, delta * (away - half * delta))
     };
@@ -47,8 +49,8 @@ float_kernels! {
         let far = share * delta;
         V::select(away.le(-delta), -far, V::select(delta.le(away), far, share * away))
     };
-    /// out = -(target ln a + (1 - target) ln(1 - a)), logarithms not below -100
-    cross_entropy<3>("binary_cross_entropy", HEAVY): |x, target| {
+    /// out = -(target ln a + (1 - target) ln(1 - a)) of floats, logarithms not below -100
+    cross_entropy_of_floats<3>("binary_cross_entropy", HEAVY): |x, target| {
         let (one, least) = (constant!(1.0), constant!(-100.0));
         let (yes, no) = (math::log(x).max(least), math::log1p(-x).max(least));
         (target - one) * no - target * yes
@@ -57,4 +59,40 @@ float_kernels! {
     cross_entropy_backward<4>("binary_cross_entropy_backward", LIGHT, factor): |grad, x, target| {
         grad * factor * (x - target) / (x * (constant!(1.0) - x)).max(constant!(1e-12))
     };
+}
+
+/// out = -(target ln a + (1 - target) ln(1 - a)), logarithms not below -100
+pub fn cross_entropy(walk: &Loop<3>) -> Result<()> {
+    if walk.common().is_half() {
+        return stepwise!(walk.common(), "binary_cross_entropy", T => walk.map::<T, T, T>(HEAVY, |x, target| {
+            let (yes, no) = (x.of(|x| x.ln().max(-100.0)), x.of(|x| (-x).ln_1p().max(-100.0)));
+            target.sub(T::ONE).mul(no).sub(target.mul(yes))
+        }));
+    }
+    cross_entropy_of_floats(walk)
+}
+
+/// out = (a - target)^2
+pub fn squared(walk: &Loop<3>) -> Result<()> {
+    if walk.common().is_half() {
+        return stepwise!(walk.common(), "mse_cpu", T => walk.map::<T, T, T>(LIGHT, |x, target| {
+            let away = x.sub(target);
+            away.mul(away)
+        }));
+    }
+    squared_of_floats(walk)
+}
+
+/// out = d^2 / 2 where d = |a - target| <= delta, else delta (d - delta / 2)
+pub fn huber(walk: &Loop<3>, delta: f64) -> Result<()> {
+    if walk.common().is_half() {
+        return stepwise!(walk.common(), "huber_cpu", T => {
+            let (delta, half) = (T::from_f64(delta), T::from_f64(0.5));
+            walk.map::<T, T, T>(LIGHT, move |x, target| {
+                let away = x.sub(target).of(f32::abs);
+                if away <= delta { half.mul(away).mul(away) } else { delta.mul(away.sub(half.mul(delta))) }
+            })
+        });
+    }
+    huber_of_floats(walk, delta)
 }

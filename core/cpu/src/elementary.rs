@@ -119,11 +119,22 @@ of_two! {
         let rest = math::log1p(math::exp2(-(x - y).abs())) * V::from_f64(std::f64::consts::LOG2_E);
         log_of_sum(x, y, rest)
     };
-    /// out = a ln b, 0 where a is, unless b is NaN
-    xlogy("xlogy_cpu"): |x, y| {
+    /// out = a ln b of floats, 0 where a is, unless b is NaN
+    xlogy_of_floats("xlogy_cpu"): |x, y| {
         let (zero, result) = (V::from_f64(0.0), x * math::log(y));
         V::select(x.eq(zero) & y.eq(y), zero, result)
     };
+}
+
+/// out = a ln b, 0 where a is, unless b is NaN
+pub fn xlogy(walk: &Loop<3>) -> Result<()> {
+    if walk.common().is_half() {
+        return stepwise!(walk.common(), "xlogy_cpu", T => walk.map::<T, T, T>(HEAVY, |x, y| {
+            let none = x == T::ZERO && !y.is_nan();
+            if none { T::ZERO } else { x.mul(y.ln()) }
+        }));
+    }
+    xlogy_of_floats(walk)
 }
 
 of_two! {

@@ -94,7 +94,7 @@ fn spaced<W: Analytic>(first: W, last: W, count: usize) -> impl FnMut() -> W {
     }
 }
 
-/// out = evenly spaced from start to end, for a one-dimensional output. Integers cut the steps, counted in `f64`.
+/// out = evenly spaced from start to end, for a one-dimensional output. Integers are counted in `f64`, and cut.
 pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     let count = out.numel();
@@ -105,13 +105,10 @@ pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
         return dispatch!(out.dtype(), "linspace_cpu", integer, T => {
             walk.generate::<T>(|| {
                 let nearer = at < count / 2 || count == 1;
-                let value = if nearer {
-                    first.wrapping_add((step * at as f64) as i64)
-                } else {
-                    last.wrapping_sub((step * (count - at - 1) as f64) as i64)
-                };
+                let steps = if nearer { at } else { count - at - 1 } as f64;
+                let value = if nearer { first as f64 + step * steps } else { last as f64 - step * steps };
                 at += 1;
-                T::cast(value)
+                T::cast(value as i64)
             });
             Ok(())
         });

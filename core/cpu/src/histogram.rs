@@ -68,8 +68,8 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
     /// By a division, each step rounded to the dtype.
     fn guess(&self, x: T, first: T::Wide, last: T::Wide, count: usize) -> usize {
         let rounded = |value: T::Wide| T::narrow(value).widen();
-        let part = rounded(rounded(x.widen().sub(first)).div(rounded(last.sub(first))));
-        let place = rounded(part.mul(rounded(T::Wide::from_scalar(Scalar::Int(count as i64)))));
+        let bins = rounded(T::Wide::from_scalar(Scalar::Int(count as i64)));
+        let place = rounded(rounded(rounded(x.widen().sub(first)).mul(bins)).div(rounded(last.sub(first))));
         place.into() as usize
     }
 }

@@ -9,6 +9,8 @@
 
 #[macro_use]
 mod dispatch;
+#[macro_use]
+mod stepwise;
 mod array;
 mod complex;
 pub mod math;

@@ -4,7 +4,7 @@
 //! same loops. Planes are shared among threads; each is computed by one.
 
 use crate::array::Array;
-use crate::number::{Number, Ordered, Wide};
+use crate::number::{Analytic, Number, Ordered, Wide};
 use crate::room::{filled, room};
 use crate::volume::{Volume, each_planes};
 use rushlight_base::{Error, Result, bail, ensure};
@@ -263,17 +263,29 @@ fn divisor(given: Option<i64>, windows: [Window; 3]) -> i64 {
 /// out = the mean of each window.
 pub fn mean(out: &Array, input: &Array, windows: &Windows, divide_by: Option<i64>, spatial: usize) -> Result<()> {
     if input.dtype() == rushlight_base::DType::I64 {
-        return means::<i64>(out, input, windows, divide_by, spatial);
+        return means::<i64>(out, input, windows, spatial, |sum, windows| sum.over(divisor(divide_by, windows)));
     }
-    dispatch!(input.dtype(), "avg_pool", half float, T => means::<T>(out, input, windows, divide_by, spatial))
+    dispatch!(input.dtype(), "avg_pool", half float, T => {
+        means::<T>(out, input, windows, spatial, |sum, windows| sum.over(divisor(divide_by, windows)))
+    })
 }
 
-fn means<T: Number<Wide: Averaged>>(
+/// As `mean`, for volumes of halves: PyTorch adds up halves, and divides by an extent of the window after the other.
+pub fn mean_of_volumes(out: &Array, input: &Array, windows: &Windows) -> Result<()> {
+    if !input.dtype().is_half() {
+        return mean(out, input, windows, None, 3);
+    }
+    stepwise!(input.dtype(), "adaptive_avg_pool3d_cpu", T => means::<T>(out, input, windows, 3, |sum, windows| {
+        windows.iter().fold(sum, |sum, window| sum.div(T::from_f64(window.counted as f64)))
+    }))
+}
+
+fn means<T: Number>(
     out: &Array,
     input: &Array,
     windows: &Windows,
-    divide_by: Option<i64>,
     spatial: usize,
+    divide: impl Fn(T::Wide, [Window; 3]) -> T::Wide + Sync,
 ) -> Result<()> {
     let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
     planes(to.planes(), windows.work(), &|plane| {
@@ -290,7 +302,7 @@ fn means<T: Number<Wide: Averaged>>(
                 }
             }
             let empty = [depth, height, width].iter().any(|window| window.start >= window.end);
-            let mean = if empty { T::Wide::ZERO } else { sum.over(divisor(divide_by, [depth, height, width])) };
+            let mean = if empty { T::Wide::ZERO } else { divide(sum, [depth, height, width]) };
             // SAFETY: a position of the output, in a plane that is this share's own.
             unsafe { target.offset(place(to.steps, at)).write(T::narrow(mean)) };
         });

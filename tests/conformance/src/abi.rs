@@ -111,6 +111,28 @@ macro_rules! api {
 
 type Tensors = *const *const RltTensor;
 
+/// `rlt_gradcheck_function`
+pub type Checked =
+    unsafe extern "C" fn(*mut c_void, *const *const RltTensor, i64, *mut *mut RltTensor, i64, *mut i64) -> i32;
+
+/// `rlt_gradcheck_options`
+#[repr(C)]
+#[derive(Default)]
+#[allow(missing_docs, reason = "the headers explain each")]
+pub struct RltGradcheckOptions {
+    pub struct_size: usize,
+    pub eps: f64,
+    pub atol: f64,
+    pub rtol: f64,
+    pub nondet_tol: f64,
+    pub fast_mode: i32,
+    pub skip_undefined_grad: i32,
+    pub check_batched_grad: i32,
+    pub check_forward_ad: i32,
+    pub no_exception: i32,
+    pub reserved: i32,
+}
+
 api! {
     rlt_last_error_message: unsafe extern "C" fn() -> *const c_char;
     rlt_last_error_code: unsafe extern "C" fn() -> i32;
@@ -132,6 +154,12 @@ api! {
     rlt_tensor_set_requires_grad: unsafe extern "C" fn(*const RltTensor, i32) -> i32;
     rlt_grad: unsafe extern "C" fn(
         Tensors, i64, Tensors, i64, Tensors, i32, i32, i32, *mut *mut RltTensor,
+    ) -> i32;
+    rlt_gradcheck: unsafe extern "C" fn(
+        Checked, *mut c_void, Tensors, i64, *const RltGradcheckOptions, *mut i32,
+    ) -> i32;
+    rlt_gradgradcheck: unsafe extern "C" fn(
+        Checked, *mut c_void, Tensors, i64, Tensors, i64, *const RltGradcheckOptions, *mut i32,
     ) -> i32;
     rlt_value_free: unsafe extern "C" fn(*mut RltValue);
     rlt_op_call: unsafe extern "C" fn(

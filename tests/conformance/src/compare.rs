@@ -4,8 +4,11 @@ use crate::cases::Item;
 use crate::host::{Element, HostTensor};
 use rushlight_base::{Complex128, DType, Scalar};
 
+/// Relative and absolute tolerances, by dtype.
+pub type Tolerances<'a> = &'a dyn Fn(DType) -> (f64, f64);
+
 /// Relative and absolute tolerance of a dtype.
-fn tolerances(dtype: DType) -> (f64, f64) {
+pub fn tolerances(dtype: DType) -> (f64, f64) {
     match dtype {
         DType::F16 | DType::C32 => (1e-3, 1e-5),
         DType::BF16 => (1.6e-2, 1e-5),
@@ -27,6 +30,11 @@ fn close(actual: Complex128, expected: Complex128, (relative, absolute): (f64, f
 
 /// Why `actual` is not `expected`, if it is not.
 pub fn tensors(actual: &HostTensor, expected: &HostTensor) -> Result<(), String> {
+    tensors_within(&tolerances, actual, expected)
+}
+
+/// As `tensors`, with other tolerances.
+pub fn tensors_within(within: Tolerances, actual: &HostTensor, expected: &HostTensor) -> Result<(), String> {
     if actual.dtype != expected.dtype {
         return Err(format!("dtype {} instead of {}", actual.dtype, expected.dtype));
     }
@@ -36,7 +44,7 @@ pub fn tensors(actual: &HostTensor, expected: &HostTensor) -> Result<(), String>
     if expected.bytes.is_none() {
         return Ok(());
     }
-    let bounds = tolerances(expected.dtype);
+    let bounds = within(expected.dtype);
     let mismatches: Vec<(usize, Element, Element)> = actual
         .elements()
         .into_iter()
@@ -90,10 +98,15 @@ pub fn strides(actual: &[i64], expected: &HostTensor) -> Result<(), String> {
 
 /// Why a result is not the recorded one, if it is not.
 pub fn items(actual: &Item, expected: &Item) -> Result<(), String> {
+    items_within(&tolerances, actual, expected)
+}
+
+/// As `items`, with other tolerances.
+pub fn items_within(within: Tolerances, actual: &Item, expected: &Item) -> Result<(), String> {
     match (actual, expected) {
-        (Item::Tensor(actual), Item::Tensor(expected)) => tensors(actual, expected),
+        (Item::Tensor(actual), Item::Tensor(expected)) => tensors_within(within, actual, expected),
         (Item::List(actual), Item::List(expected)) if actual.len() == expected.len() => {
-            actual.iter().zip(expected).try_for_each(|(actual, expected)| items(actual, expected))
+            actual.iter().zip(expected).try_for_each(|(actual, expected)| items_within(within, actual, expected))
         }
         (Item::None, Item::None) => Ok(()),
         (Item::DType(actual), Item::DType(expected)) if actual == expected => Ok(()),

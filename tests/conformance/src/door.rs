@@ -1,11 +1,11 @@
 //! The way into the library: the shipped shared object, loaded at run time, and nothing but its C functions.
 
 pub use crate::abi::tag;
-use crate::abi::{Api, Payload, RltNamed, RltTensor, RltValue};
+use crate::abi::{Api, Payload, RltGradcheckOptions, RltNamed, RltTensor, RltValue};
 use crate::cases::Item;
 use crate::host::HostTensor;
 use rushlight_base::{Complex, DType, Device, DeviceType, MemoryFormat, Scalar};
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::rc::Rc;
@@ -70,6 +70,57 @@ impl Value {
             _ => None,
         }
     }
+}
+
+/// Which derivative is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// That of the function: `rlt_gradcheck`.
+    First,
+    /// That of its gradient: `rlt_gradgradcheck`.
+    Second,
+}
+
+/// A function that is checked: tensors in, tensors out.
+pub type Function<'a> = dyn FnMut(&[Tensor]) -> Result<Vec<Tensor>, String> + 'a;
+
+/// What the library's check calls back with.
+struct Checked<'a, 'f> {
+    door: &'a Door,
+    function: &'a mut Function<'f>,
+    failure: Option<String>,
+}
+
+/// `rlt_gradcheck_function`
+unsafe extern "C" fn checked(
+    ctx: *mut c_void,
+    inputs: *const *const RltTensor,
+    count: i64,
+    outputs: *mut *mut RltTensor,
+    capacity: i64,
+    found: *mut i64,
+) -> i32 {
+    // SAFETY: `Door::gradcheck` passes this, and waits for the check to end; nobody else has it meanwhile.
+    let call = unsafe { &mut *ctx.cast::<Checked<'_, '_>>() };
+    let mut results = || -> Result<(), String> {
+        // SAFETY: as many inputs as told.
+        let inputs = unsafe { std::slice::from_raw_parts(inputs, count as usize) };
+        let inputs = inputs.iter().map(|&raw| call.door.retained(raw)).collect::<Result<Vec<_>, _>>()?;
+        let results = (call.function)(&inputs)?;
+        if results.len() > capacity as usize {
+            return Err(format!("{} results are more than {capacity}", results.len()));
+        }
+        for (at, result) in results.iter().enumerate() {
+            // SAFETY: there is room for as many; each gets a reference of its own.
+            unsafe { call.door.check((call.door.api.rlt_tensor_retain)(result.0.raw, outputs.add(at)))? };
+        }
+        // SAFETY: takes the number of results.
+        unsafe { *found = results.len() as i64 };
+        Ok(())
+    };
+    let outcome = results();
+    call.failure = outcome.err().or(call.failure.take());
+    i32::from(call.failure.is_some())
 }
 
 type Made<'a> = dyn FnMut(&str, &HostTensor) -> Result<Tensor, String> + 'a;
@@ -391,6 +442,52 @@ impl Door {
         };
         self.check(status)?;
         Ok(found.into_iter().map(|raw| (!raw.is_null()).then(|| self.own(raw))).collect())
+    }
+
+    /// Another handle of a tensor that the library lends.
+    fn retained(&self, raw: *const RltTensor) -> Result<Tensor, String> {
+        let mut owned = ptr::null_mut();
+        // SAFETY: the handle is live while it is lent.
+        self.check(unsafe { (self.api.rlt_tensor_retain)(raw, &mut owned) })?;
+        Ok(self.own(owned))
+    }
+
+    /// Are the derivatives of `function` at `inputs` what differences say? `fast`: by one random product.
+    pub fn gradcheck(
+        &self,
+        function: &mut Function<'_>,
+        inputs: &[Tensor],
+        order: Order,
+        fast: bool,
+    ) -> Result<(), String> {
+        let options = RltGradcheckOptions {
+            struct_size: size_of::<RltGradcheckOptions>(),
+            fast_mode: i32::from(fast),
+            ..RltGradcheckOptions::default()
+        };
+        let raw: Vec<_> = inputs.iter().map(|input| input.0.raw.cast_const()).collect();
+        let (mut call, mut passed) = (Checked { door: self, function, failure: None }, 0);
+        let (ctx, count) = ((&raw mut call).cast(), raw.len() as i64);
+        // SAFETY: the handles are live, the array is as long as told, and `call` lives until the check has ended.
+        let status = unsafe {
+            match order {
+                Order::First => (self.api.rlt_gradcheck)(checked, ctx, raw.as_ptr(), count, &options, &mut passed),
+                Order::Second => (self.api.rlt_gradgradcheck)(
+                    checked,
+                    ctx,
+                    raw.as_ptr(),
+                    count,
+                    ptr::null(),
+                    0,
+                    &options,
+                    &mut passed,
+                ),
+            }
+        };
+        match call.failure {
+            Some(failure) => Err(failure),
+            None => self.check(status),
+        }
     }
 
     /// Does a gradient reach this tensor?

@@ -13,4 +13,5 @@ pub mod fuzz;
 pub mod host;
 pub mod laws;
 pub mod pack;
+pub mod rounding;
 pub mod run;

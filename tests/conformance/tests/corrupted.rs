@@ -82,7 +82,7 @@ fn every_corrupted_number_is_a_failure() {
     while corrupted < CORRUPTIONS {
         let index = next(&mut state, passing.len());
         // What fails as it was recorded (the exempt list) shows nothing.
-        if matches!(run::case(&door, &passing[index]), Outcome::Failed(_)) {
+        if !matches!(run::case(&door, &passing[index]), Outcome::Passed) {
             continue;
         }
         let case = &mut passing[index];
@@ -91,7 +91,7 @@ fn every_corrupted_number_is_a_failure() {
         let host = tensor_at(case, place);
         let (before, element) = (host.clone(), next(&mut state, host.numel()));
         corrupt(host, element);
-        if let Outcome::Passed = run::case(&door, case) {
+        if !matches!(run::case(&door, case), Outcome::Failed(_)) {
             unnoticed.push(format!("{} {place:?} element {element}", case.op));
         }
         *tensor_at(case, place) = before;

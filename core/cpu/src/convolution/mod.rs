@@ -4,10 +4,12 @@
 //! kernel and channels of the source. What is transposed with a stride falls into phases, each of which meets only the
 //! taps that its positions can meet (`axis.rs`). A correlation is a product whose right operand is filled panel by
 //! panel (`unfolded.rs`), or a direct loop where a group has a single source channel (`depthwise.rs`). The gradient by
-//! the weights is a product along samples and positions (`weights.rs`).
+//! the weights is a product along samples and positions (`weights.rs`). What PyTorch rounds tap by tap is a product for each
+//! (`taps.rs`).
 
 mod axis;
 mod depthwise;
+mod taps;
 #[cfg(test)]
 mod tests;
 mod unfolded;
@@ -18,6 +20,7 @@ use crate::gemm::{Activation, Epilogue, Factor, gemm_panels};
 use crate::number::Number;
 use axis::{Axis, forward_axis, phases};
 use rushlight_base::{Element, Result, Scalar, Storage, ensure};
+pub use taps::transposed_by_taps;
 use unfolded::{Kernels, Unfolded};
 pub use weights::weight_gradient;
 

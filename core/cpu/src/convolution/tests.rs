@@ -145,6 +145,9 @@ fn all_three_products_are_the_sums_written_out() {
         // Small integers: every sum is exact.
         assert!(out.values.iter().zip(&wanted.2.values).all(|(out, sum)| *out == sum + 0.5), "forward, {round}");
         assert_eq!(image.values, wanted.0.values, "transposed, {round}");
+        let mut by_taps = blank(&image);
+        transposed_by_taps(&by_taps.array(), &case.out.array(), &case.weight.array(), None, &walk).unwrap();
+        assert_eq!(by_taps.values, wanted.0.values, "transposed by taps, {round}");
         assert_eq!(weight.values, wanted.1.values, "weights, {round}");
     }
 }

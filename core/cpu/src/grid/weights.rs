@@ -1,6 +1,8 @@
 //! Along one dimension: which elements a number of a grid names, and their weights, or the derivatives of these.
 
 use super::{Beyond, Interpolation, Sampling};
+use crate::number::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
+use rushlight_base::DType;
 
 /// Up to four elements with weights.
 pub(super) struct Axis {
@@ -37,21 +39,23 @@ impl Axis {
     }
 }
 
-/// Arithmetic that rounds as the grid's dtype computes.
+/// Arithmetic that rounds to the grid's dtype after every step, as PyTorch's does.
 #[derive(Clone, Copy)]
-struct Rounding {
-    single: bool,
-}
+pub(super) struct Rounding(pub DType);
 
 impl Rounding {
-    fn of(self, value: f64) -> f64 {
-        if self.single { f64::from(value as f32) } else { value }
+    pub fn of(self, value: f64) -> f64 {
+        match self.0 {
+            DType::F64 => value,
+            DType::F16 => f16_to_f32(f16_from_f32(value as f32)).into(),
+            DType::BF16 => bf16_to_f32(bf16_from_f32(value as f32)).into(),
+            _ => f64::from(value as f32),
+        }
     }
 }
 
 /// What the number `value` of a grid is made of along a dimension of `size` elements. `order`: of the derivative by it.
-pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, single: bool) -> Axis {
-    let round = Rounding { single };
+pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, round: Rounding) -> Axis {
     let length = size as f64;
     let (mut at, mut slope) = if sampling.align_corners {
         (round.of(round.of(round.of(value + 1.0) / 2.0) * (length - 1.0)), (length - 1.0) / 2.0)
@@ -85,7 +89,7 @@ pub(super) fn along(value: f64, size: usize, sampling: &Sampling, order: usize, 
         }
         Interpolation::Cubic => {
             let first = at.floor();
-            let weights = cubic_weights(round.of(at - first), order);
+            let weights = cubic_weights(round.of(at - first), order, round);
             for (offset, weight) in [-1.0, 0.0, 1.0, 2.0].into_iter().zip(weights) {
                 let (inside, _) = brought_inside(first + offset, length, sampling, round);
                 axis.add(inside.floor(), size, weight * scale);
@@ -125,14 +129,22 @@ fn reflected(at: f64, low: f64, span: f64, round: Rounding) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let (distance, direction) = if at < low { (low - at, -1.0) } else { (at - low, 1.0) };
-    let distance = round.of(distance);
-    let (extra, flips) = (distance % span, (distance / span).floor());
-    if flips % 2.0 == 0.0 { (round.of(extra + low), direction) } else { (round.of(span - extra + low), -direction) }
+    let (distance, twice) = (round.of(distance), round.of(2.0 * span));
+    let turns = round.of(distance / twice).trunc();
+    let extra = round.of(distance - round.of(turns * twice));
+    let back = round.of(twice - extra);
+    if extra <= back { (round.of(extra + low), direction) } else { (round.of(back + low), -direction) }
 }
 
 /// The weights of the cubic convolution with the coefficient -0.75, or their derivatives.
-fn cubic_weights(t: f64, order: usize) -> [f64; 4] {
+fn cubic_weights(t: f64, order: usize, round: Rounding) -> [f64; 4] {
     const A: f64 = -0.75;
+    if order == 0 {
+        let r = |value: f64| round.of(value);
+        let near = |x: f64| r(r(r(r(r((A + 2.0) * x) - (A + 3.0)) * x) * x) + 1.0);
+        let far = |x: f64| r(r(r(r(r(r(A * x) - 5.0 * A) * x) + 8.0 * A) * x) - 4.0 * A);
+        return [far(r(t + 1.0)), near(t), near(r(1.0 - t)), far(r(2.0 - t))];
+    }
     // Coefficients from the cube down; the derivative is taken so often.
     let polynomial = |mut c: [f64; 4], x: f64| {
         for _ in 0..order.min(4) {
@@ -164,7 +176,7 @@ mod tests {
                 let sampling = Sampling { interpolation, beyond, align_corners: false };
                 for order in 0..3 {
                     let wanted = if order == 0 { 1.0 } else { 0.0 };
-                    assert!((sum(&along(0.1, 9, &sampling, order, false)) - wanted).abs() < 1e-12);
+                    assert!((sum(&along(0.1, 9, &sampling, order, Rounding(DType::F64))) - wanted).abs() < 1e-12);
                 }
             }
         }
@@ -177,7 +189,7 @@ mod tests {
             let sampling = Sampling { interpolation, beyond: Beyond::Reflection, align_corners: true };
             for (value, order) in [(0.13, 1), (0.61, 1), (0.13, 2)] {
                 let at = |value: f64, order: usize| {
-                    let axis = along(value, 8, &sampling, order, false);
+                    let axis = along(value, 8, &sampling, order, Rounding(DType::F64));
                     axis.taps().iter().map(|&(at, weight)| weight * (at * at) as f64).sum::<f64>()
                 };
                 let slope = (at(value + step, order - 1) - at(value - step, order - 1)) / (2.0 * step);
@@ -189,9 +201,9 @@ mod tests {
     #[test]
     fn nothing_comes_from_beyond_unless_it_is_brought_inside() {
         let sampling = Sampling { interpolation: Interpolation::Linear, beyond: Beyond::Zeros, align_corners: true };
-        assert!(along(3.0, 4, &sampling, 0, false).taps().is_empty());
-        assert!(along(f64::NAN, 4, &sampling, 0, false).taps().is_empty());
+        assert!(along(3.0, 4, &sampling, 0, Rounding(DType::F64)).taps().is_empty());
+        assert!(along(f64::NAN, 4, &sampling, 0, Rounding(DType::F64)).taps().is_empty());
         let sampling = Sampling { beyond: Beyond::Border, ..sampling };
-        assert_eq!(along(3.0, 4, &sampling, 0, false).taps(), [(3, 1.0)]);
+        assert_eq!(along(3.0, 4, &sampling, 0, Rounding(DType::F64)).taps(), [(3, 1.0)]);
     }
 }

@@ -72,7 +72,7 @@ of_one! {
     spherical_bessel_j0("spherical_bessel_j0"): bessel::spherical_j0;
 }
 
-/// out = the probability that a standard normal number lies below a
+/// out = the probability that a standard normal number lies below a, of floats
 pub fn ndtr(walk: &Loop<2>) -> Result<()> {
     functions! { F: |x| math::erfc(x * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5); }
     compute!(walk.common(), "ndtr", half float, T => walk.apply::<T>(HEAVY, F {}))

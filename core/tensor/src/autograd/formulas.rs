@@ -94,13 +94,31 @@ pub fn mean(grad: &Expr, sizes: &[i64], dim: Option<&[i64]>, keepdim: bool) -> E
 }
 
 /// The gradient of an extremum over dimensions: shared equally among the elements that equal it.
+pub fn extreme_along(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: bool) -> Expr {
+    shared_by(|self_, result| self_.eq_tensor(result), grad, self_, result, dim, keepdim)
+}
+
+/// As `extreme_along`, where NaN is found as the result, too: of all elements.
 pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: bool) -> Expr {
+    let hits = |self_: &Expr, result: &Expr| {
+        self_.eq_tensor(result).logical_or(self_.ne_tensor(self_).logical_and(result.ne_tensor(result)))
+    };
+    shared_by(hits, grad, self_, result, dim, keepdim)
+}
+
+/// The gradient of a result in equal parts for the elements that it came from.
+fn shared_by(
+    hits: impl FnOnce(&Expr, &Expr) -> Expr,
+    grad: &Expr,
+    self_: &Expr,
+    result: &Expr,
+    dim: &[i64],
+    keepdim: bool,
+) -> Expr {
     let ndim = self_.ndim();
     let grad = with_dims(grad, ndim, Some(dim), keepdim);
     let result = with_dims(result, ndim, Some(dim), keepdim);
-    // NaN equals nothing, and is the result wherever it occurs.
-    let hits = self_.eq_tensor(&result).logical_or(self_.ne_tensor(self_).logical_and(result.ne_tensor(&result)));
-    let hits = hits.to_dtype(grad.dtype(), false, false, None);
+    let hits = hits(self_, &result).to_dtype(grad.dtype(), false, false, None);
     let count = hits.sum_dim_intlist((!dim.is_empty()).then_some(dim), ndim > 0, None);
     grad * (hits / count)
 }

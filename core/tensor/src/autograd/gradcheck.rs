@@ -359,7 +359,20 @@ fn components(tensor: &Tensor) -> Result<Vec<f64>> {
     Ok(plain.to_vec::<rushlight_base::Complex128>()?.iter().flat_map(|number| [number.re, number.im]).collect())
 }
 
-/// A leaf like `tensor`, strides included, with these numbers.
+/// May two elements lie in one place? Not if each dimension steps over all that the shorter steps reach.
+fn may_overlap(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut dims: Vec<(i64, i64)> =
+        strides.iter().copied().zip(sizes.iter().copied()).filter(|dim| dim.1 > 1).collect();
+    dims.sort_unstable();
+    let mut reach = 0;
+    dims.into_iter().any(|(stride, size)| {
+        let over = stride <= reach;
+        reach += stride * (size - 1);
+        over
+    })
+}
+
+/// A leaf like `tensor`, strides included unless elements share their place, with these numbers.
 fn like(tensor: &Tensor, numbers: &[f64]) -> Result<Tensor> {
     let sizes = tensor.sizes();
     let flat = if tensor.dtype().is_complex() {
@@ -368,8 +381,11 @@ fn like(tensor: &Tensor, numbers: &[f64]) -> Result<Tensor> {
     } else {
         Tensor::from_slice(numbers, &sizes)?
     };
-    let overlaps = sizes.iter().zip(&tensor.strides()).any(|(&size, &stride)| size > 1 && stride == 0);
-    let strides = if overlaps { rushlight_base::contiguous_strides(&sizes) } else { tensor.strides() };
+    let strides = if may_overlap(&sizes, &tensor.strides()) {
+        rushlight_base::contiguous_strides(&sizes)
+    } else {
+        tensor.strides()
+    };
     let result = ops::empty_strided(&sizes, &strides, Options::of(tensor.dtype()).on(tensor.device()))?;
     ops::copy_(&result, &flat, false)?;
     Ok(result)

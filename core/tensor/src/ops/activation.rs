@@ -130,10 +130,7 @@ pub fn glu(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
 
 /// out = ln(self / (1 - self))
 pub fn logit(out: &Dense, self_: &Dense, eps: Option<f64>) -> Result<()> {
-    over(out.dtype, [out, self_], |walk| match eps {
-        Some(eps) => activation::logit_within(walk, eps),
-        None => activation::logit(walk),
-    })
+    over(out.dtype, [out, self_], |walk| activation::logit(walk, eps))
 }
 
 /// out0 = self times out1, which is random where self is not above zero, else 1

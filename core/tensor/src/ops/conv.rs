@@ -3,12 +3,19 @@
 use super::access::array;
 use super::rules::convolution::Parameters;
 use crate::dense::Dense;
-use rushlight_base::Result;
+use rushlight_base::{DType, Result};
 use rushlight_cpu::convolution::{self, Walk};
 
 impl Parameters {
     fn walk(&self) -> Walk<'_> {
         Walk { stride: &self.stride, padding: &self.padding, dilation: &self.dilation, groups: self.groups }
+    }
+
+    /// Does PyTorch round this transpose tap by tap? Its other kernels take no `float16`, nor more padding of the output than
+    /// a step. The order of the sums shows in doubles no more.
+    fn is_summed_by_taps(&self, dtype: DType) -> bool {
+        let beyond = || self.output_padding.iter().zip(&self.stride).any(|(padding, stride)| padding >= stride);
+        dtype == DType::F16 || (matches!(dtype, DType::BF16 | DType::F32) && beyond())
     }
 }
 
@@ -28,7 +35,11 @@ pub fn convolution(
 ) -> Result<()> {
     let spatial = weight.ndim() - 2;
     let parameters = Parameters::new(spatial, stride, padding, dilation, transposed, output_padding, groups)?;
-    let run = if transposed { convolution::transposed } else { convolution::forward };
+    let run = match transposed {
+        true if parameters.is_summed_by_taps(out.dtype) => convolution::transposed_by_taps,
+        true => convolution::transposed,
+        false => convolution::forward,
+    };
     let bias = bias.map(array);
     run(&array(out), &array(input), &array(weight), bias.as_ref(), &parameters.walk())
 }

@@ -4,8 +4,8 @@ use super::access::{array, array_as};
 use super::rules::check_expandable;
 use crate::dense::Dense;
 use rushlight_base::{Result, Scalar};
-use rushlight_cpu::Array;
 use rushlight_cpu::gemm::{Epilogue, batched, gemm};
+use rushlight_cpu::{Array, arithmetic};
 
 /// out = self mat2
 pub fn mm(out: &Dense, self_: &Dense, mat2: &Dense) -> Result<()> {
@@ -73,6 +73,9 @@ pub fn addmv(out: &Dense, self_: &Dense, mat: &Dense, vec: &Dense, beta: Scalar,
 
 /// out = self tensor
 pub fn dot(out: &Dense, self_: &Dense, tensor: &Dense) -> Result<()> {
+    if out.dtype.is_half() {
+        return arithmetic::dot_of_halves(&array(out), &array(self_), &array(tensor));
+    }
     let ([[length, _], [step, _]], from, to) = (as_column(self_), as_column(tensor), as_column(out));
     let (sizes, strides) = ([1, length], [1, step]);
     gemm(&column(out, &to), &array_as(self_, &sizes, &strides), &column(tensor, &from), None, Scalar::Int(1))

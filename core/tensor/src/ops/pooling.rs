@@ -84,7 +84,12 @@ macro_rules! kernels {
         /// out = the means of windows that share the input
         pub fn $adaptive_mean(out: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
             let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
-            pooling::mean(&array(out), &array(self_), &windows, None, $spatial)
+            // One mean of everything is taken as such.
+            let volumes = $spatial == 3 && spatial_sizes(out, 3).iter().any(|&size| size != 1);
+            match volumes {
+                true => pooling::mean_of_volumes(&array(out), &array(self_), &windows),
+                false => pooling::mean(&array(out), &array(self_), &windows, None, $spatial),
+            }
         }
 
         /// out = the windows' shares of grad

@@ -1,6 +1,7 @@
 //! Kernels of special functions.
 
 use super::access::{Constant, array, over};
+use super::{elementary, pointwise};
 use crate::dense::Dense;
 use rushlight_base::{Result, Scalar};
 use rushlight_cpu::{Loop, special};
@@ -27,6 +28,13 @@ pub fn polygamma(out: &Dense, n: i64, self_: &Dense) -> Result<()> {
 
 /// out = the probability that a standard normal number lies below self
 pub fn ndtr(out: &Dense, self_: &Dense) -> Result<()> {
+    if out.dtype.is_half() {
+        // (1 + erf(self / sqrt 2)) / 2, a half after every step, as in PyTorch.
+        pointwise::div_scalar(out, self_, Scalar::Float(std::f64::consts::SQRT_2))?;
+        elementary::erf(out, out)?;
+        pointwise::add_scalar(out, out, Scalar::Int(1), Scalar::Int(1))?;
+        return pointwise::mul_scalar(out, out, Scalar::Float(0.5));
+    }
     over(out.dtype, [out, self_], special::ndtr)
 }
 

@@ -3,11 +3,12 @@
 //! `forms`: in-place, out= and functional forms give the same. `layout`: strided inputs give what contiguous
 //! ones give. `meta`: the meta device gives the same shapes, dtypes and strides. `second`: the gradient of the
 //! gradient is what differences say. `dtypes`: no dtype makes the library panic. `effect`: no argument
-//! is ignored. `threads`: any number of threads gives the same bits.
+//! is ignored. `gradcheck`: derivatives, and theirs, pass the library's own check in double. `threads`: any number of threads gives the same bits.
 
 mod dtypes;
 mod effect;
 mod forms;
+mod gradcheck;
 mod layout;
 mod meta;
 mod second;
@@ -15,6 +16,7 @@ mod threads;
 
 use crate::cases::{Case, Item};
 use crate::door::{Door, Tensor, Value};
+use crate::freedom;
 use crate::host::HostTensor;
 use rushlight_schema::Signature;
 
@@ -89,5 +91,5 @@ impl<'a> Laws<'a> {
 
 /// Does a case have nothing but tensors that are not random?
 fn is_deterministic(case: &Case) -> bool {
-    !case.random && !case.op.starts_with("aten::empty") && !case.op.contains("dropout")
+    !case.random && !freedom::is_unwritten(case.name().0) && !case.op.contains("dropout")
 }

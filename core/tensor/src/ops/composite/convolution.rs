@@ -3,7 +3,7 @@
 use crate::autograd::{Expr, formulas};
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DimVec, Result, bail, ensure, format_sizes};
+use rushlight_base::{DimVec, Result, Scalar, bail, ensure, format_sizes};
 
 /// What `run` makes of an image, which may come without samples.
 fn batched(op: &str, input: &Tensor, spatial: usize, run: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
@@ -66,7 +66,29 @@ fn padded(
     }
     // The element that is left over is added on the right.
     let rest: DimVec = total.iter().rev().flat_map(|total| [0, total % 2]).collect();
-    run(&ops::constant_pad_nd(input, &rest, rushlight_base::Scalar::Int(0))?, &half)
+    run(&ops::constant_pad_nd(input, &rest, Scalar::Int(0))?, &half)
+}
+
+/// A convolution of complex images as three of real ones, after Gauss: of the real parts, of the imaginary ones, and of their
+/// sums.
+fn by_parts(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    run: impl Fn(&Tensor, &Tensor, Option<&Tensor>) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let dtype = input.dtype();
+    if !dtype.is_complex() || weight.dtype() != dtype || bias.is_some_and(|bias| bias.dtype() != dtype) {
+        return run(input, weight, bias);
+    }
+    let parts = |tensor: &Tensor| -> Result<[Tensor; 2]> { Ok([ops::real(tensor)?, ops::imag(tensor)?]) };
+    let sum = |[real, imaginary]: &[Tensor; 2]| ops::add_tensor(real, imaginary, Scalar::Int(1));
+    let less = |from: &Tensor, what: &Tensor| ops::sub_tensor(from, what, Scalar::Int(1));
+    let (image, kernel, start) = (parts(input)?, parts(weight)?, bias.map(parts).transpose()?);
+    let real = run(&image[0], &kernel[0], start.as_ref().map(|start| &start[0]))?;
+    let imaginary = run(&image[1], &kernel[1], None)?;
+    let both = run(&sum(&image)?, &sum(&kernel)?, start.as_ref().map(sum).transpose()?.as_ref())?;
+    ops::complex(&less(&real, &imaginary)?, &less(&less(&both, &real)?, &imaginary)?)
 }
 
 /// The convolutions of one number of dimensions.
@@ -83,7 +105,9 @@ macro_rules! convolutions {
             groups: i64,
         ) -> Result<Tensor> {
             batched($op, input, $spatial, |input| {
-                ops::convolution(input, weight, bias, stride, padding, dilation, false, &[0; $spatial], groups)
+                by_parts(input, weight, bias, |input, weight, bias| {
+                    ops::convolution(input, weight, bias, stride, padding, dilation, false, &[0; $spatial], groups)
+                })
             })
         }
 
@@ -97,7 +121,11 @@ macro_rules! convolutions {
             dilation: &[i64],
             groups: i64,
         ) -> Result<Tensor> {
-            batched($op, input, $spatial, |input| padded(input, weight, bias, stride, padding, dilation, groups))
+            batched($op, input, $spatial, |input| {
+                by_parts(input, weight, bias, |input, weight, bias| {
+                    padded(input, weight, bias, stride, padding, dilation, groups)
+                })
+            })
         }
 
         /// The transpose.
@@ -113,7 +141,9 @@ macro_rules! convolutions {
             dilation: &[i64],
         ) -> Result<Tensor> {
             batched($transposed_op, input, $spatial, |input| {
-                ops::convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)
+                by_parts(input, weight, bias, |input, weight, bias| {
+                    ops::convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)
+                })
             })
         }
     };

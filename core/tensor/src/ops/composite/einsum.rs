@@ -259,7 +259,8 @@ pub fn einsum(equation: &str, tensors: &[&Tensor], path: Option<&[i64]>) -> Resu
         return if tensors.len() == 1 { ops::alias(&result) } else { Ok(result) };
     }
     let rest: Vec<i64> = (outputs as i64..labels.len() as i64).collect();
-    if result.sizes()[outputs..].iter().all(|&size| size == 1) {
+    // A single operand is summed in any case, which promotes integers.
+    if tensors.len() > 1 && result.sizes()[outputs..].iter().all(|&size| size == 1) {
         return ops::reshape(&result, &result.sizes()[..outputs]);
     }
     ops::sum_dim_intlist(&result, Some(&rest), false, None)

@@ -229,7 +229,6 @@ pub fn inner(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     check_inner(self_, other)?;
     match (self_.ndim(), other.ndim()) {
         (0, _) | (_, 0) => ops::mul_tensor(self_, other),
-        (1, 1) => ops::dot(self_, other),
         _ => {
             let Product { left, right, sizes } = inner_product(self_, other)?;
             ops::view(&ops::mm(&left, &right)?, &sizes)
@@ -242,7 +241,6 @@ pub fn inner_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     check_inner(self_, other)?;
     match (self_.ndim(), other.ndim()) {
         (0, _) | (_, 0) => ops::mul_out(self_, other, out),
-        (1, 1) => ops::dot_out(self_, other, out),
         _ => {
             let Product { left, right, sizes } = inner_product(&ops::alias(self_)?, &ops::alias(other)?)?;
             let seen = [left.sizes()[0], right.sizes()[1]];
@@ -304,9 +302,6 @@ pub fn ger_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
 
 /// beta self + alpha vec1 vec2^T
 pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-    if let Some([vec1, vec2]) = as_matrices(self_, vec1, vec2)? {
-        return ops::addmm(self_, &vec1, &vec2, beta, alpha);
-    }
     match scaled_terms(self_, vec1, vec2, beta, alpha)? {
         (Some(first), product) => ops::add_tensor(&first, &product, Scalar::Int(1)),
         (None, product) => Ok(product),
@@ -315,9 +310,6 @@ pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: S
 
 /// As `addr`, written to `out`.
 pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar, out: &Tensor) -> Result<()> {
-    if let Some([vec1, vec2]) = as_matrices(self_, vec1, vec2)? {
-        return ops::addmm_out(self_, &vec1, &vec2, beta, alpha, out);
-    }
     match scaled_terms(self_, vec1, vec2, beta, alpha)? {
         (Some(first), product) => ops::add_out(&first, &product, Scalar::Int(1), out),
         (None, product) => dispatch::write_result(&product, out),
@@ -326,9 +318,6 @@ pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alph
 
 /// As `addr`, in place.
 pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-    if let Some([vec1, vec2]) = as_matrices(self_, vec1, vec2)? {
-        return ops::addmm_(self_, &vec1, &vec2, beta, alpha);
-    }
     match scaled_terms(self_, vec1, vec2, beta, alpha)? {
         (Some(_), product) if beta.to_complex() == Scalar::Int(1).to_complex() => {
             ops::add_tensor_(self_, &product, Scalar::Int(1))
@@ -336,14 +325,6 @@ pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: 
         (Some(first), product) => ops::copy_(self_, &ops::add_tensor(&first, &product, Scalar::Int(1))?, false),
         (None, product) => ops::copy_(self_, &product, false),
     }
-}
-
-/// The vectors as a column and a row, where their product with the sum is rounded once.
-fn as_matrices(self_: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Option<[Tensor; 2]>> {
-    let dtype = self_.dtype();
-    let vectors = vec1.ndim() == 1 && vec2.ndim() == 1;
-    let alike = vectors && dtype.category() > Category::Integral && vec1.dtype() == dtype && vec2.dtype() == dtype;
-    if alike { Ok(Some([ops::unsqueeze(vec1, 1)?, ops::unsqueeze(vec2, 0)?])) } else { Ok(None) }
 }
 
 fn is_zero(factor: Scalar) -> bool {
@@ -358,12 +339,12 @@ fn scaled_terms(
     beta: Scalar,
     alpha: Scalar,
 ) -> Result<(Option<Tensor>, Tensor)> {
-    let product = ops::mul_tensor(&column("addr", [("vec1", vec1), ("vec2", vec2)])?, vec2)?;
-    ops::rules::check_expandable(&self_.sizes(), &product.sizes())?;
+    let column = column("addr", [("vec1", vec1), ("vec2", vec2)])?;
+    ops::rules::check_expandable(&self_.sizes(), &[vec1.numel(), vec2.numel()])?;
     for (name, factor) in [("beta", beta), ("alpha", alpha)] {
-        check_factor(name, factor, [self_, &product])?;
+        check_factor(name, factor, [self_, vec1, vec2])?;
     }
-    let product = scaled(&product, alpha)?;
+    let product = ops::mul_tensor(&scaled(&column, alpha)?, vec2)?;
     if is_zero(beta) {
         let common = ops::rules::common_dtype(&[&*self_.dense()?, &*product.dense()?])?;
         return Ok((None, ops::to_dtype(&product, common, false, false, None)?));
@@ -372,7 +353,7 @@ fn scaled_terms(
 }
 
 /// Does the factor of a sum of these tensors have a kind of number that they can take?
-fn check_factor(name: &str, factor: Scalar, tensors: [&Tensor; 2]) -> Result<()> {
+fn check_factor(name: &str, factor: Scalar, tensors: [&Tensor; 3]) -> Result<()> {
     let integral = tensors.iter().all(|tensor| tensor.dtype().category() <= Category::Integral);
     ensure!(
         !integral || factor.category() <= Category::Integral,

@@ -68,7 +68,9 @@ pub fn poisson_nll_loss(
 
 /// ln(1 + e^(-target self))
 pub fn soft_margin_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
-    reduced(-(Expr::from(self_) * Expr::from(target)).log_sigmoid(), reduction)
+    let likely = Expr::from(self_) * Expr::from(target);
+    // The power of halves is a half, as in PyTorch: infinity where it is out of range.
+    reduced(if likely.dtype().is_half() { (-likely).exp().log1p() } else { -likely.log_sigmoid() }, reduction)
 }
 
 /// self where target is 1, max(0, margin - self) where it is -1, both elsewhere

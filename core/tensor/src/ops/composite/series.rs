@@ -26,6 +26,9 @@ pub fn diff(self_: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: 
     for end in [prepend, append].into_iter().flatten() {
         check_end(self_, end, at)?;
     }
+    if n == 0 {
+        return ops::clone(self_, None);
+    }
     let joined: Vec<&Tensor> = [prepend, Some(self_), append].into_iter().flatten().collect();
     let mut values = if joined.len() > 1 { ops::cat(&joined, dim)? } else { self_.clone() };
     for _ in 0..n.min(values.sizes()[at]) {
@@ -35,7 +38,7 @@ pub fn diff(self_: &Tensor, n: i64, dim: i64, prepend: Option<&Tensor>, append: 
             _ => sub(&after, &before)?,
         };
     }
-    if n == 0 { ops::clone(&values, None) } else { Ok(values) }
+    Ok(values)
 }
 
 fn check_end(self_: &Tensor, end: &Tensor, at: usize) -> Result<()> {

@@ -151,29 +151,29 @@ fn check_slices(self_: &Tensor, dim: usize) -> Result<()> {
     Ok(())
 }
 
-/// The distinct slices along a dimension, in lexicographic order.
+/// The distinct slices along a dimension, in lexicographic order, and all that is known of them, asked for or not.
 pub fn unique_dim(
     self_: &Tensor,
     dim: i64,
     _sorted: bool,
-    return_inverse: bool,
-    return_counts: bool,
+    _return_inverse: bool,
+    _return_counts: bool,
 ) -> Result<(Tensor, Tensor, Tensor)> {
     check_slices(self_, wrap_dim(dim, self_.ndim())?)?;
     let rows = ops::atleast_1d(self_)?;
     let order = ops::_order_of_slices(&ops::detach(&rows)?, dim)?;
-    distinct(&rows, dim, Some(&order), return_inverse, return_counts)
+    distinct(&rows, dim, Some(&order), true, true)
 }
 
-/// The slices along a dimension that differ from the one before.
+/// The slices along a dimension that differ from the one before, and all that is known of them, asked for or not.
 pub fn unique_dim_consecutive(
     self_: &Tensor,
     dim: i64,
-    return_inverse: bool,
-    return_counts: bool,
+    _return_inverse: bool,
+    _return_counts: bool,
 ) -> Result<(Tensor, Tensor, Tensor)> {
     check_slices(self_, wrap_dim(dim, self_.ndim())?)?;
-    distinct(&ops::atleast_1d(self_)?, dim, None, return_inverse, return_counts)
+    distinct(&ops::atleast_1d(self_)?, dim, None, true, true)
 }
 
 /// The elements, or slices along a dimension, that differ from the one before.
@@ -183,8 +183,8 @@ pub fn unique_consecutive(
     return_counts: bool,
     dim: Option<i64>,
 ) -> Result<(Tensor, Tensor, Tensor)> {
-    // A vector has no slices but its elements.
-    match dim.filter(|_| self_.ndim() != 1) {
+    // The slices of a vector along 0 are its elements; only along -1 is more told of them than asked for, as in PyTorch.
+    match dim.filter(|&dim| dim != 0 || self_.ndim() != 1) {
         Some(dim) => unique_dim_consecutive(self_, dim, return_inverse, return_counts),
         None => distinct_elements(self_, false, return_inverse, return_counts),
     }

@@ -128,7 +128,10 @@ pub fn _pad_circular(self_: &Tensor, pad: &[i64]) -> Result<Tensor> {
         let dim = dim as i64;
         let slice = |from: &Tensor, start: i64, end: i64| ops::slice_tensor(from, dim, Some(start), Some(end), 1);
         let middle = slice(&out, (-left).max(0), size - (-right).max(0))?;
-        let (before, after) = (slice(&out, size - left.max(0), size)?, slice(&out, 0, right.max(0))?);
+        // What was cut off does not come back at the other end.
+        let kept = middle.sizes()[middle.ndim() - 1 - nth];
+        ensure!(left <= kept && right <= kept, Runtime, "Padding value causes wrapping around more than once.");
+        let (before, after) = (slice(&middle, kept - left.max(0), kept)?, slice(&middle, 0, right.max(0))?);
         out = ops::cat(&[&before, &middle, &after], dim)?;
     }
     Ok(out)

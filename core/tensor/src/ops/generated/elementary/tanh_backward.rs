@@ -107,7 +107,7 @@ mod gradient {
             {
                 let grad_output = &call.unpack(&self.grad_output)?;
                 let output = &call.unpack(&self.output)?;
-                gradients.set(1, grad.conj() * grad_output * output * -2.0)?;
+                gradients.set(1, grad.conj() * grad_output * output.conj() * -2.0)?;
             }
             Ok(())
         }

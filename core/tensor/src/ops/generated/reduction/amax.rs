@@ -109,7 +109,7 @@ mod gradient {
                 let dim = self.dim.as_slice();
                 let keepdim = self.keepdim;
                 let result = &call.unpack(&self.result)?;
-                gradients.set(0, formulas::extreme(grad, self_, result, dim, keepdim))?;
+                gradients.set(0, formulas::extreme_along(grad, self_, result, dim, keepdim))?;
             }
             Ok(())
         }
