@@ -26,7 +26,7 @@ impl Op {
     /// `add.Tensor`, or `my::op` for a run-time operator.
     pub fn full_name(&self) -> String {
         match self {
-            Op::BuiltIn(def) => def.full_name(),
+            Op::BuiltIn(def) => def.full_name().to_owned(),
             Op::Runtime(op) => op.full_name(),
         }
     }
@@ -73,7 +73,7 @@ pub fn find(name: &str, overload: &str) -> Result<Op> {
         return Ok(Op::Runtime(op));
     }
     let bare = name.strip_prefix("aten::").or_else(|| name.strip_prefix("rushlight::")).unwrap_or(name);
-    if let Some(def) = all().find(|def| def.name == bare && def.overload == overload) {
+    if let Some(def) = all().find(|def| def.is(bare, overload)) {
         return Ok(Op::BuiltIn(def));
     }
     Err(unknown(name, bare, overload))
@@ -81,7 +81,7 @@ pub fn find(name: &str, overload: &str) -> Result<Op> {
 
 #[cold]
 fn unknown(name: &str, bare: &str, overload: &str) -> rushlight_base::Error {
-    let overloads: Vec<&str> = all().filter(|def| def.name == bare).map(|def| def.overload).collect();
+    let overloads: Vec<&str> = all().filter(|def| def.name() == bare).map(OpDef::overload).collect();
     if overloads.is_empty() {
         return err!(UnknownOperator, "there is no operator '{name}' in this build");
     }

@@ -5,14 +5,9 @@ use rushlight_base::Result;
 
 /// One row of the operator table: an operator form that can be called. Generated from `core/schema/ops`.
 pub struct OpDef {
-    /// `add`, `add_`
-    pub name: &'static str,
-    /// `Tensor`; empty for the default overload.
-    pub overload: &'static str,
-    /// The signature in PyTorch's grammar.
+    /// The signature in PyTorch's grammar, which the name is cut out of: a name of its own in each row would make the library
+    /// larger.
     pub schema: &'static str,
-    /// The family, which is also the cargo feature.
-    pub family: &'static str,
     /// What the form does with memory.
     pub form: Form,
     /// What stands behind it.
@@ -79,8 +74,25 @@ pub enum Batching {
 
 impl OpDef {
     /// `add` or `add.Tensor`.
-    pub fn full_name(&self) -> String {
-        full_name(self.name, self.overload)
+    pub fn full_name(&self) -> &'static str {
+        self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
+    }
+
+    /// `add`, `add_`
+    pub fn name(&self) -> &'static str {
+        self.full_name().split_once('.').map_or(self.full_name(), |(name, _)| name)
+    }
+
+    /// `Tensor`; empty for the default overload.
+    pub fn overload(&self) -> &'static str {
+        self.full_name().split_once('.').map_or("", |(_, overload)| overload)
+    }
+
+    /// Is this the operator `name` with this overload?
+    pub fn is(&self, name: &str, overload: &str) -> bool {
+        let rest = self.schema.strip_prefix(name);
+        let rest = if overload.is_empty() { rest } else { rest.and_then(|rest| rest.strip_prefix('.')?.strip_prefix(overload)) };
+        rest.is_some_and(|rest| rest.starts_with('('))
     }
 }
 

@@ -152,7 +152,7 @@ fn file(family: &Family, ops: &[&Op]) -> String {
     let boxed: Vec<String> = forms(ops).map(|(_, form)| table::boxed(form)).collect();
     section("Calls with boxed values.", "boxed", boxed);
     for (op, form) in forms(ops) {
-        body.push_str(&table::row(family, op, form));
+        body.push_str(&table::row(op, form));
         body.push('\n');
     }
     let name = names::base(&ops[0].primary().signature).trim_start_matches('_');

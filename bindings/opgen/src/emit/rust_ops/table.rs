@@ -1,12 +1,12 @@
 //! The rows of the operator table, and the functions behind their boxed calls.
 
 use super::text::{doc, ident};
-use crate::model::{Autocast, Batching, Body, Family, Form, FormKind, Op};
+use crate::model::{Autocast, Batching, Body, Form, FormKind, Op};
 use crate::names;
 use crate::types::Kind;
 
 /// The `OpDef` static of `form`.
-pub fn row(family: &Family, op: &Op, form: &Form) -> String {
+pub fn row(op: &Op, form: &Form) -> String {
     let signature = &form.signature;
     let kind = match op.body {
         Body::Kernel { .. } => "Kernel",
@@ -32,16 +32,13 @@ pub fn row(family: &Family, op: &Op, form: &Form) -> String {
     };
     let differentiable = op.is_differentiable() || op.is_composite();
     format!(
-        "{}pub static {}: OpDef = OpDef {{\nname: {:?},\noverload: {:?},\nschema: {:?},\nfamily: {:?},\n\
+        "{}pub static {}: OpDef = OpDef {{\nschema: {:?},\n\
          form: Form::{form_kind},\nkind: Kind::{kind},\nautocast: Autocast::{autocast},\n\
          batching: Batching::{batching},\ndifferentiable: {differentiable},\nnondeterministic: {},\n\
          call: boxed::{},\n}};\n",
         doc(&format!("`{}` in the operator table.", signature.full_name()), 0),
         names::rust_static(signature),
-        signature.name,
-        signature.overload,
         signature.to_string(),
-        family.name,
         op.nondeterministic,
         names::rust_function(signature),
     )

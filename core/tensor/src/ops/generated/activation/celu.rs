@@ -127,10 +127,7 @@ mod boxed {
 
 /// `celu` in the operator table.
 pub static CELU: OpDef = OpDef {
-    name: "celu",
-    overload: "",
     schema: "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +139,7 @@ pub static CELU: OpDef = OpDef {
 
 /// `celu_` in the operator table.
 pub static CELU_: OpDef = OpDef {
-    name: "celu_",
-    overload: "",
     schema: "celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

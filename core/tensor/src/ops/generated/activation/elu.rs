@@ -165,10 +165,7 @@ mod boxed {
 
 /// `elu` in the operator table.
 pub static ELU: OpDef = OpDef {
-    name: "elu",
-    overload: "",
     schema: "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -180,10 +177,7 @@ pub static ELU: OpDef = OpDef {
 
 /// `elu_` in the operator table.
 pub static ELU_: OpDef = OpDef {
-    name: "elu_",
-    overload: "",
     schema: "elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -195,10 +189,7 @@ pub static ELU_: OpDef = OpDef {
 
 /// `elu.out` in the operator table.
 pub static ELU_OUT: OpDef = OpDef {
-    name: "elu",
-    overload: "out",
     schema: "elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -235,10 +235,7 @@ mod boxed {
 
 /// `elu_backward` in the operator table.
 pub static ELU_BACKWARD: OpDef = OpDef {
-    name: "elu_backward",
-    overload: "",
     schema: "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -250,10 +247,7 @@ pub static ELU_BACKWARD: OpDef = OpDef {
 
 /// `elu_backward.grad_input` in the operator table.
 pub static ELU_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "elu_backward",
-    overload: "grad_input",
     schema: "elu_backward.grad_input(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -162,10 +162,7 @@ mod boxed {
 
 /// `gelu` in the operator table.
 pub static GELU: OpDef = OpDef {
-    name: "gelu",
-    overload: "",
     schema: "gelu(Tensor self, *, str approximate=\"none\") -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -177,10 +174,7 @@ pub static GELU: OpDef = OpDef {
 
 /// `gelu_` in the operator table.
 pub static GELU_: OpDef = OpDef {
-    name: "gelu_",
-    overload: "",
     schema: "gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -192,10 +186,7 @@ pub static GELU_: OpDef = OpDef {
 
 /// `gelu.out` in the operator table.
 pub static GELU_OUT: OpDef = OpDef {
-    name: "gelu",
-    overload: "out",
     schema: "gelu.out(Tensor self, *, str approximate=\"none\", Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

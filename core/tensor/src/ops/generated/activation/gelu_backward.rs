@@ -150,10 +150,7 @@ mod boxed {
 
 /// `gelu_backward` in the operator table.
 pub static GELU_BACKWARD: OpDef = OpDef {
-    name: "gelu_backward",
-    overload: "",
     schema: "gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -165,10 +162,7 @@ pub static GELU_BACKWARD: OpDef = OpDef {
 
 /// `gelu_backward.grad_input` in the operator table.
 pub static GELU_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "gelu_backward",
-    overload: "grad_input",
     schema: "gelu_backward.grad_input(Tensor grad_output, Tensor self, *, str approximate=\"none\", Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -124,10 +124,7 @@ mod boxed {
 
 /// `glu` in the operator table.
 pub static GLU: OpDef = OpDef {
-    name: "glu",
-    overload: "",
     schema: "glu(Tensor self, int dim=-1) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -139,10 +136,7 @@ pub static GLU: OpDef = OpDef {
 
 /// `glu.out` in the operator table.
 pub static GLU_OUT: OpDef = OpDef {
-    name: "glu",
-    overload: "out",
     schema: "glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -31,10 +31,7 @@ mod boxed {
 
 /// `glu_backward` in the operator table.
 pub static GLU_BACKWARD: OpDef = OpDef {
-    name: "glu_backward",
-    overload: "",
     schema: "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

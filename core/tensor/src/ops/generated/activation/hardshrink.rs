@@ -123,10 +123,7 @@ mod boxed {
 
 /// `hardshrink` in the operator table.
 pub static HARDSHRINK: OpDef = OpDef {
-    name: "hardshrink",
-    overload: "",
     schema: "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -138,10 +135,7 @@ pub static HARDSHRINK: OpDef = OpDef {
 
 /// `hardshrink.out` in the operator table.
 pub static HARDSHRINK_OUT: OpDef = OpDef {
-    name: "hardshrink",
-    overload: "out",
     schema: "hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -142,10 +142,7 @@ mod boxed {
 
 /// `hardshrink_backward` in the operator table.
 pub static HARDSHRINK_BACKWARD: OpDef = OpDef {
-    name: "hardshrink_backward",
-    overload: "",
     schema: "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -157,10 +154,7 @@ pub static HARDSHRINK_BACKWARD: OpDef = OpDef {
 
 /// `hardshrink_backward.grad_input` in the operator table.
 pub static HARDSHRINK_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "hardshrink_backward",
-    overload: "grad_input",
     schema: "hardshrink_backward.grad_input(Tensor grad_out, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

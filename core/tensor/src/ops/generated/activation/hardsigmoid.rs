@@ -159,10 +159,7 @@ mod boxed {
 
 /// `hardsigmoid` in the operator table.
 pub static HARDSIGMOID: OpDef = OpDef {
-    name: "hardsigmoid",
-    overload: "",
     schema: "hardsigmoid(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static HARDSIGMOID: OpDef = OpDef {
 
 /// `hardsigmoid_` in the operator table.
 pub static HARDSIGMOID_: OpDef = OpDef {
-    name: "hardsigmoid_",
-    overload: "",
     schema: "hardsigmoid_(Tensor(a!) self) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static HARDSIGMOID_: OpDef = OpDef {
 
 /// `hardsigmoid.out` in the operator table.
 pub static HARDSIGMOID_OUT: OpDef = OpDef {
-    name: "hardsigmoid",
-    overload: "out",
     schema: "hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

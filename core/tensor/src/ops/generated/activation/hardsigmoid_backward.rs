@@ -125,10 +125,7 @@ mod boxed {
 
 /// `hardsigmoid_backward` in the operator table.
 pub static HARDSIGMOID_BACKWARD: OpDef = OpDef {
-    name: "hardsigmoid_backward",
-    overload: "",
     schema: "hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -140,10 +137,7 @@ pub static HARDSIGMOID_BACKWARD: OpDef = OpDef {
 
 /// `hardsigmoid_backward.grad_input` in the operator table.
 pub static HARDSIGMOID_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "hardsigmoid_backward",
-    overload: "grad_input",
     schema: "hardsigmoid_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

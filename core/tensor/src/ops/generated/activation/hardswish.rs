@@ -159,10 +159,7 @@ mod boxed {
 
 /// `hardswish` in the operator table.
 pub static HARDSWISH: OpDef = OpDef {
-    name: "hardswish",
-    overload: "",
     schema: "hardswish(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static HARDSWISH: OpDef = OpDef {
 
 /// `hardswish_` in the operator table.
 pub static HARDSWISH_: OpDef = OpDef {
-    name: "hardswish_",
-    overload: "",
     schema: "hardswish_(Tensor(a!) self) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static HARDSWISH_: OpDef = OpDef {
 
 /// `hardswish.out` in the operator table.
 pub static HARDSWISH_OUT: OpDef = OpDef {
-    name: "hardswish",
-    overload: "out",
     schema: "hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

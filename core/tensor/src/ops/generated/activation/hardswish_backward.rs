@@ -97,10 +97,7 @@ mod boxed {
 
 /// `hardswish_backward` in the operator table.
 pub static HARDSWISH_BACKWARD: OpDef = OpDef {
-    name: "hardswish_backward",
-    overload: "",
     schema: "hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -164,10 +164,7 @@ mod boxed {
 
 /// `hardtanh` in the operator table.
 pub static HARDTANH: OpDef = OpDef {
-    name: "hardtanh",
-    overload: "",
     schema: "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -179,10 +176,7 @@ pub static HARDTANH: OpDef = OpDef {
 
 /// `hardtanh_` in the operator table.
 pub static HARDTANH_: OpDef = OpDef {
-    name: "hardtanh_",
-    overload: "",
     schema: "hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -194,10 +188,7 @@ pub static HARDTANH_: OpDef = OpDef {
 
 /// `hardtanh.out` in the operator table.
 pub static HARDTANH_OUT: OpDef = OpDef {
-    name: "hardtanh",
-    overload: "out",
     schema: "hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

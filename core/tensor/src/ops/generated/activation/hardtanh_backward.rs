@@ -157,10 +157,7 @@ mod boxed {
 
 /// `hardtanh_backward` in the operator table.
 pub static HARDTANH_BACKWARD: OpDef = OpDef {
-    name: "hardtanh_backward",
-    overload: "",
     schema: "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -172,10 +169,7 @@ pub static HARDTANH_BACKWARD: OpDef = OpDef {
 
 /// `hardtanh_backward.grad_input` in the operator table.
 pub static HARDTANH_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "hardtanh_backward",
-    overload: "grad_input",
     schema: "hardtanh_backward.grad_input(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

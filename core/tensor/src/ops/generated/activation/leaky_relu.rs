@@ -161,10 +161,7 @@ mod boxed {
 
 /// `leaky_relu` in the operator table.
 pub static LEAKY_RELU: OpDef = OpDef {
-    name: "leaky_relu",
-    overload: "",
     schema: "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static LEAKY_RELU: OpDef = OpDef {
 
 /// `leaky_relu_` in the operator table.
 pub static LEAKY_RELU_: OpDef = OpDef {
-    name: "leaky_relu_",
-    overload: "",
     schema: "leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static LEAKY_RELU_: OpDef = OpDef {
 
 /// `leaky_relu.out` in the operator table.
 pub static LEAKY_RELU_OUT: OpDef = OpDef {
-    name: "leaky_relu",
-    overload: "out",
     schema: "leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

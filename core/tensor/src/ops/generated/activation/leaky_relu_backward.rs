@@ -180,10 +180,7 @@ mod boxed {
 
 /// `leaky_relu_backward` in the operator table.
 pub static LEAKY_RELU_BACKWARD: OpDef = OpDef {
-    name: "leaky_relu_backward",
-    overload: "",
     schema: "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -195,10 +192,7 @@ pub static LEAKY_RELU_BACKWARD: OpDef = OpDef {
 
 /// `leaky_relu_backward.grad_input` in the operator table.
 pub static LEAKY_RELU_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "leaky_relu_backward",
-    overload: "grad_input",
     schema: "leaky_relu_backward.grad_input(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

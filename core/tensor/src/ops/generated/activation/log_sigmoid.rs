@@ -121,10 +121,7 @@ mod boxed {
 
 /// `log_sigmoid` in the operator table.
 pub static LOG_SIGMOID: OpDef = OpDef {
-    name: "log_sigmoid",
-    overload: "",
     schema: "log_sigmoid(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -136,10 +133,7 @@ pub static LOG_SIGMOID: OpDef = OpDef {
 
 /// `log_sigmoid.out` in the operator table.
 pub static LOG_SIGMOID_OUT: OpDef = OpDef {
-    name: "log_sigmoid",
-    overload: "out",
     schema: "log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

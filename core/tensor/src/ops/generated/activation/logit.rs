@@ -161,10 +161,7 @@ mod boxed {
 
 /// `logit` in the operator table.
 pub static LOGIT: OpDef = OpDef {
-    name: "logit",
-    overload: "",
     schema: "logit(Tensor self, float? eps=None) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static LOGIT: OpDef = OpDef {
 
 /// `logit_` in the operator table.
 pub static LOGIT_: OpDef = OpDef {
-    name: "logit_",
-    overload: "",
     schema: "logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static LOGIT_: OpDef = OpDef {
 
 /// `logit.out` in the operator table.
 pub static LOGIT_OUT: OpDef = OpDef {
-    name: "logit",
-    overload: "out",
     schema: "logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

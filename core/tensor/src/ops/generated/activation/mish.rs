@@ -159,10 +159,7 @@ mod boxed {
 
 /// `mish` in the operator table.
 pub static MISH: OpDef = OpDef {
-    name: "mish",
-    overload: "",
     schema: "mish(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static MISH: OpDef = OpDef {
 
 /// `mish_` in the operator table.
 pub static MISH_: OpDef = OpDef {
-    name: "mish_",
-    overload: "",
     schema: "mish_(Tensor(a!) self) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static MISH_: OpDef = OpDef {
 
 /// `mish.out` in the operator table.
 pub static MISH_OUT: OpDef = OpDef {
-    name: "mish",
-    overload: "out",
     schema: "mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

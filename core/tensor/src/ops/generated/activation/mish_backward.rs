@@ -97,10 +97,7 @@ mod boxed {
 
 /// `mish_backward` in the operator table.
 pub static MISH_BACKWARD: OpDef = OpDef {
-    name: "mish_backward",
-    overload: "",
     schema: "mish_backward(Tensor grad_output, Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

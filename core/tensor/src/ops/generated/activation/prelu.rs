@@ -33,10 +33,7 @@ mod boxed {
 
 /// `prelu` in the operator table.
 pub static PRELU: OpDef = OpDef {
-    name: "prelu",
-    overload: "",
     schema: "prelu(Tensor self, Tensor weight) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

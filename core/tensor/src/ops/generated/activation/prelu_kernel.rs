@@ -96,10 +96,7 @@ mod boxed {
 
 /// `_prelu_kernel` in the operator table.
 pub static _PRELU_KERNEL: OpDef = OpDef {
-    name: "_prelu_kernel",
-    overload: "",
     schema: "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -125,10 +125,7 @@ mod boxed {
 
 /// `relu6` in the operator table.
 pub static RELU6: OpDef = OpDef {
-    name: "relu6",
-    overload: "",
     schema: "relu6(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -140,10 +137,7 @@ pub static RELU6: OpDef = OpDef {
 
 /// `relu6_` in the operator table.
 pub static RELU6_: OpDef = OpDef {
-    name: "relu6_",
-    overload: "",
     schema: "relu6_(Tensor(a!) self) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -129,10 +129,7 @@ mod boxed {
 
 /// `rrelu` in the operator table.
 pub static RRELU: OpDef = OpDef {
-    name: "rrelu",
-    overload: "",
     schema: "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -144,10 +141,7 @@ pub static RRELU: OpDef = OpDef {
 
 /// `_rrelu` in the operator table.
 pub static _RRELU: OpDef = OpDef {
-    name: "_rrelu",
-    overload: "",
     schema: "_rrelu(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> (Tensor, Tensor)",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

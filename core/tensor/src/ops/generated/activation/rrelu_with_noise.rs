@@ -45,10 +45,7 @@ mod boxed {
 
 /// `rrelu_with_noise` in the operator table.
 pub static RRELU_WITH_NOISE: OpDef = OpDef {
-    name: "rrelu_with_noise",
-    overload: "",
     schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -125,10 +125,7 @@ mod boxed {
 
 /// `selu` in the operator table.
 pub static SELU: OpDef = OpDef {
-    name: "selu",
-    overload: "",
     schema: "selu(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -140,10 +137,7 @@ pub static SELU: OpDef = OpDef {
 
 /// `selu_` in the operator table.
 pub static SELU_: OpDef = OpDef {
-    name: "selu_",
-    overload: "",
     schema: "selu_(Tensor(a!) self) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

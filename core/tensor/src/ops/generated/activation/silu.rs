@@ -159,10 +159,7 @@ mod boxed {
 
 /// `silu` in the operator table.
 pub static SILU: OpDef = OpDef {
-    name: "silu",
-    overload: "",
     schema: "silu(Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static SILU: OpDef = OpDef {
 
 /// `silu_` in the operator table.
 pub static SILU_: OpDef = OpDef {
-    name: "silu_",
-    overload: "",
     schema: "silu_(Tensor(a!) self) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static SILU_: OpDef = OpDef {
 
 /// `silu.out` in the operator table.
 pub static SILU_OUT: OpDef = OpDef {
-    name: "silu",
-    overload: "out",
     schema: "silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

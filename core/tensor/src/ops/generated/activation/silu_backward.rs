@@ -131,10 +131,7 @@ mod boxed {
 
 /// `silu_backward` in the operator table.
 pub static SILU_BACKWARD: OpDef = OpDef {
-    name: "silu_backward",
-    overload: "",
     schema: "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -146,10 +143,7 @@ pub static SILU_BACKWARD: OpDef = OpDef {
 
 /// `silu_backward.grad_input` in the operator table.
 pub static SILU_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "silu_backward",
-    overload: "grad_input",
     schema: "silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

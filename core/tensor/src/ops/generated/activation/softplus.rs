@@ -125,10 +125,7 @@ mod boxed {
 
 /// `softplus` in the operator table.
 pub static SOFTPLUS: OpDef = OpDef {
-    name: "softplus",
-    overload: "",
     schema: "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -140,10 +137,7 @@ pub static SOFTPLUS: OpDef = OpDef {
 
 /// `softplus.out` in the operator table.
 pub static SOFTPLUS_OUT: OpDef = OpDef {
-    name: "softplus",
-    overload: "out",
     schema: "softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -167,10 +167,7 @@ mod boxed {
 
 /// `softplus_backward` in the operator table.
 pub static SOFTPLUS_BACKWARD: OpDef = OpDef {
-    name: "softplus_backward",
-    overload: "",
     schema: "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -182,10 +179,7 @@ pub static SOFTPLUS_BACKWARD: OpDef = OpDef {
 
 /// `softplus_backward.grad_input` in the operator table.
 pub static SOFTPLUS_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "softplus_backward",
-    overload: "grad_input",
     schema: "softplus_backward.grad_input(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

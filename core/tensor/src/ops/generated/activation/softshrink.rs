@@ -123,10 +123,7 @@ mod boxed {
 
 /// `softshrink` in the operator table.
 pub static SOFTSHRINK: OpDef = OpDef {
-    name: "softshrink",
-    overload: "",
     schema: "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -138,10 +135,7 @@ pub static SOFTSHRINK: OpDef = OpDef {
 
 /// `softshrink.out` in the operator table.
 pub static SOFTSHRINK_OUT: OpDef = OpDef {
-    name: "softshrink",
-    overload: "out",
     schema: "softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -142,10 +142,7 @@ mod boxed {
 
 /// `softshrink_backward` in the operator table.
 pub static SOFTSHRINK_BACKWARD: OpDef = OpDef {
-    name: "softshrink_backward",
-    overload: "",
     schema: "softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -157,10 +154,7 @@ pub static SOFTSHRINK_BACKWARD: OpDef = OpDef {
 
 /// `softshrink_backward.grad_input` in the operator table.
 pub static SOFTSHRINK_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "softshrink_backward",
-    overload: "grad_input",
     schema: "softshrink_backward.grad_input(Tensor grad_output, Tensor self, Scalar lambd, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

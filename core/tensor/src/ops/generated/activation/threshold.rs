@@ -161,10 +161,7 @@ mod boxed {
 
 /// `threshold` in the operator table.
 pub static THRESHOLD: OpDef = OpDef {
-    name: "threshold",
-    overload: "",
     schema: "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    family: "activation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static THRESHOLD: OpDef = OpDef {
 
 /// `threshold_` in the operator table.
 pub static THRESHOLD_: OpDef = OpDef {
-    name: "threshold_",
-    overload: "",
     schema: "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
-    family: "activation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static THRESHOLD_: OpDef = OpDef {
 
 /// `threshold.out` in the operator table.
 pub static THRESHOLD_OUT: OpDef = OpDef {
-    name: "threshold",
-    overload: "out",
     schema: "threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "activation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -111,10 +111,7 @@ mod boxed {
 
 /// `bitwise_not` in the operator table.
 pub static BITWISE_NOT: OpDef = OpDef {
-    name: "bitwise_not",
-    overload: "",
     schema: "bitwise_not(Tensor self) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -126,10 +123,7 @@ pub static BITWISE_NOT: OpDef = OpDef {
 
 /// `bitwise_not_` in the operator table.
 pub static BITWISE_NOT_: OpDef = OpDef {
-    name: "bitwise_not_",
-    overload: "",
     schema: "bitwise_not_(Tensor(a!) self) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +135,7 @@ pub static BITWISE_NOT_: OpDef = OpDef {
 
 /// `bitwise_not.out` in the operator table.
 pub static BITWISE_NOT_OUT: OpDef = OpDef {
-    name: "bitwise_not",
-    overload: "out",
     schema: "bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

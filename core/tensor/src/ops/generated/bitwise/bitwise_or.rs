@@ -229,10 +229,7 @@ mod boxed {
 
 /// `bitwise_or.Tensor` in the operator table.
 pub static BITWISE_OR_TENSOR: OpDef = OpDef {
-    name: "bitwise_or",
-    overload: "Tensor",
     schema: "bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -244,10 +241,7 @@ pub static BITWISE_OR_TENSOR: OpDef = OpDef {
 
 /// `bitwise_or_.Tensor` in the operator table.
 pub static BITWISE_OR_TENSOR_: OpDef = OpDef {
-    name: "bitwise_or_",
-    overload: "Tensor",
     schema: "bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -259,10 +253,7 @@ pub static BITWISE_OR_TENSOR_: OpDef = OpDef {
 
 /// `bitwise_or.Tensor_out` in the operator table.
 pub static BITWISE_OR_TENSOR_OUT: OpDef = OpDef {
-    name: "bitwise_or",
-    overload: "Tensor_out",
     schema: "bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -274,10 +265,7 @@ pub static BITWISE_OR_TENSOR_OUT: OpDef = OpDef {
 
 /// `bitwise_or.Scalar` in the operator table.
 pub static BITWISE_OR_SCALAR: OpDef = OpDef {
-    name: "bitwise_or",
-    overload: "Scalar",
     schema: "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -289,10 +277,7 @@ pub static BITWISE_OR_SCALAR: OpDef = OpDef {
 
 /// `bitwise_or_.Scalar` in the operator table.
 pub static BITWISE_OR_SCALAR_: OpDef = OpDef {
-    name: "bitwise_or_",
-    overload: "Scalar",
     schema: "bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -304,10 +289,7 @@ pub static BITWISE_OR_SCALAR_: OpDef = OpDef {
 
 /// `bitwise_or.Scalar_out` in the operator table.
 pub static BITWISE_OR_SCALAR_OUT: OpDef = OpDef {
-    name: "bitwise_or",
-    overload: "Scalar_out",
     schema: "bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -319,10 +301,7 @@ pub static BITWISE_OR_SCALAR_OUT: OpDef = OpDef {
 
 /// `bitwise_or.Scalar_Tensor` in the operator table.
 pub static BITWISE_OR_SCALAR_TENSOR: OpDef = OpDef {
-    name: "bitwise_or",
-    overload: "Scalar_Tensor",
     schema: "bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -228,10 +228,7 @@ mod boxed {
 
 /// `bitwise_right_shift.Tensor` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_TENSOR: OpDef = OpDef {
-    name: "bitwise_right_shift",
-    overload: "Tensor",
     schema: "bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -243,10 +240,7 @@ pub static BITWISE_RIGHT_SHIFT_TENSOR: OpDef = OpDef {
 
 /// `bitwise_right_shift_.Tensor` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_TENSOR_: OpDef = OpDef {
-    name: "bitwise_right_shift_",
-    overload: "Tensor",
     schema: "bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -258,10 +252,7 @@ pub static BITWISE_RIGHT_SHIFT_TENSOR_: OpDef = OpDef {
 
 /// `bitwise_right_shift.Tensor_out` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_TENSOR_OUT: OpDef = OpDef {
-    name: "bitwise_right_shift",
-    overload: "Tensor_out",
     schema: "bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -273,10 +264,7 @@ pub static BITWISE_RIGHT_SHIFT_TENSOR_OUT: OpDef = OpDef {
 
 /// `bitwise_right_shift.Tensor_Scalar` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_TENSOR_SCALAR: OpDef = OpDef {
-    name: "bitwise_right_shift",
-    overload: "Tensor_Scalar",
     schema: "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -288,10 +276,7 @@ pub static BITWISE_RIGHT_SHIFT_TENSOR_SCALAR: OpDef = OpDef {
 
 /// `bitwise_right_shift_.Tensor_Scalar` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_TENSOR_SCALAR_: OpDef = OpDef {
-    name: "bitwise_right_shift_",
-    overload: "Tensor_Scalar",
     schema: "bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -303,10 +288,7 @@ pub static BITWISE_RIGHT_SHIFT_TENSOR_SCALAR_: OpDef = OpDef {
 
 /// `bitwise_right_shift.Tensor_Scalar_out` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_TENSOR_SCALAR_OUT: OpDef = OpDef {
-    name: "bitwise_right_shift",
-    overload: "Tensor_Scalar_out",
     schema: "bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "bitwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -318,10 +300,7 @@ pub static BITWISE_RIGHT_SHIFT_TENSOR_SCALAR_OUT: OpDef = OpDef {
 
 /// `bitwise_right_shift.Scalar_Tensor` in the operator table.
 pub static BITWISE_RIGHT_SHIFT_SCALAR_TENSOR: OpDef = OpDef {
-    name: "bitwise_right_shift",
-    overload: "Scalar_Tensor",
     schema: "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    family: "bitwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -290,10 +290,7 @@ mod boxed {
 
 /// `eq.Tensor` in the operator table.
 pub static EQ_TENSOR: OpDef = OpDef {
-    name: "eq",
-    overload: "Tensor",
     schema: "eq.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -305,10 +302,7 @@ pub static EQ_TENSOR: OpDef = OpDef {
 
 /// `eq_.Tensor` in the operator table.
 pub static EQ_TENSOR_: OpDef = OpDef {
-    name: "eq_",
-    overload: "Tensor",
     schema: "eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -320,10 +314,7 @@ pub static EQ_TENSOR_: OpDef = OpDef {
 
 /// `eq.Tensor_out` in the operator table.
 pub static EQ_TENSOR_OUT: OpDef = OpDef {
-    name: "eq",
-    overload: "Tensor_out",
     schema: "eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +326,7 @@ pub static EQ_TENSOR_OUT: OpDef = OpDef {
 
 /// `eq.Scalar` in the operator table.
 pub static EQ_SCALAR: OpDef = OpDef {
-    name: "eq",
-    overload: "Scalar",
     schema: "eq.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +338,7 @@ pub static EQ_SCALAR: OpDef = OpDef {
 
 /// `eq_.Scalar` in the operator table.
 pub static EQ_SCALAR_: OpDef = OpDef {
-    name: "eq_",
-    overload: "Scalar",
     schema: "eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +350,7 @@ pub static EQ_SCALAR_: OpDef = OpDef {
 
 /// `eq.Scalar_out` in the operator table.
 pub static EQ_SCALAR_OUT: OpDef = OpDef {
-    name: "eq",
-    overload: "Scalar_out",
     schema: "eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

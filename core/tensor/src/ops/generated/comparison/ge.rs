@@ -290,10 +290,7 @@ mod boxed {
 
 /// `ge.Tensor` in the operator table.
 pub static GE_TENSOR: OpDef = OpDef {
-    name: "ge",
-    overload: "Tensor",
     schema: "ge.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -305,10 +302,7 @@ pub static GE_TENSOR: OpDef = OpDef {
 
 /// `ge_.Tensor` in the operator table.
 pub static GE_TENSOR_: OpDef = OpDef {
-    name: "ge_",
-    overload: "Tensor",
     schema: "ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -320,10 +314,7 @@ pub static GE_TENSOR_: OpDef = OpDef {
 
 /// `ge.Tensor_out` in the operator table.
 pub static GE_TENSOR_OUT: OpDef = OpDef {
-    name: "ge",
-    overload: "Tensor_out",
     schema: "ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +326,7 @@ pub static GE_TENSOR_OUT: OpDef = OpDef {
 
 /// `ge.Scalar` in the operator table.
 pub static GE_SCALAR: OpDef = OpDef {
-    name: "ge",
-    overload: "Scalar",
     schema: "ge.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +338,7 @@ pub static GE_SCALAR: OpDef = OpDef {
 
 /// `ge_.Scalar` in the operator table.
 pub static GE_SCALAR_: OpDef = OpDef {
-    name: "ge_",
-    overload: "Scalar",
     schema: "ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +350,7 @@ pub static GE_SCALAR_: OpDef = OpDef {
 
 /// `ge.Scalar_out` in the operator table.
 pub static GE_SCALAR_OUT: OpDef = OpDef {
-    name: "ge",
-    overload: "Scalar_out",
     schema: "ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -290,10 +290,7 @@ mod boxed {
 
 /// `gt.Tensor` in the operator table.
 pub static GT_TENSOR: OpDef = OpDef {
-    name: "gt",
-    overload: "Tensor",
     schema: "gt.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -305,10 +302,7 @@ pub static GT_TENSOR: OpDef = OpDef {
 
 /// `gt_.Tensor` in the operator table.
 pub static GT_TENSOR_: OpDef = OpDef {
-    name: "gt_",
-    overload: "Tensor",
     schema: "gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -320,10 +314,7 @@ pub static GT_TENSOR_: OpDef = OpDef {
 
 /// `gt.Tensor_out` in the operator table.
 pub static GT_TENSOR_OUT: OpDef = OpDef {
-    name: "gt",
-    overload: "Tensor_out",
     schema: "gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +326,7 @@ pub static GT_TENSOR_OUT: OpDef = OpDef {
 
 /// `gt.Scalar` in the operator table.
 pub static GT_SCALAR: OpDef = OpDef {
-    name: "gt",
-    overload: "Scalar",
     schema: "gt.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +338,7 @@ pub static GT_SCALAR: OpDef = OpDef {
 
 /// `gt_.Scalar` in the operator table.
 pub static GT_SCALAR_: OpDef = OpDef {
-    name: "gt_",
-    overload: "Scalar",
     schema: "gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +350,7 @@ pub static GT_SCALAR_: OpDef = OpDef {
 
 /// `gt.Scalar_out` in the operator table.
 pub static GT_SCALAR_OUT: OpDef = OpDef {
-    name: "gt",
-    overload: "Scalar_out",
     schema: "gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -46,10 +46,7 @@ mod boxed {
 
 /// `isfinite` in the operator table.
 pub static ISFINITE: OpDef = OpDef {
-    name: "isfinite",
-    overload: "",
     schema: "isfinite(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -46,10 +46,7 @@ mod boxed {
 
 /// `isinf` in the operator table.
 pub static ISINF: OpDef = OpDef {
-    name: "isinf",
-    overload: "",
     schema: "isinf(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

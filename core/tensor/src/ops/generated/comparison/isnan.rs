@@ -46,10 +46,7 @@ mod boxed {
 
 /// `isnan` in the operator table.
 pub static ISNAN: OpDef = OpDef {
-    name: "isnan",
-    overload: "",
     schema: "isnan(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

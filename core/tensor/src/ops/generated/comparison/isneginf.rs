@@ -72,10 +72,7 @@ mod boxed {
 
 /// `isneginf` in the operator table.
 pub static ISNEGINF: OpDef = OpDef {
-    name: "isneginf",
-    overload: "",
     schema: "isneginf(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -87,10 +84,7 @@ pub static ISNEGINF: OpDef = OpDef {
 
 /// `isneginf.out` in the operator table.
 pub static ISNEGINF_OUT: OpDef = OpDef {
-    name: "isneginf",
-    overload: "out",
     schema: "isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

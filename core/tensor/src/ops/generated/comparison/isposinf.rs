@@ -72,10 +72,7 @@ mod boxed {
 
 /// `isposinf` in the operator table.
 pub static ISPOSINF: OpDef = OpDef {
-    name: "isposinf",
-    overload: "",
     schema: "isposinf(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -87,10 +84,7 @@ pub static ISPOSINF: OpDef = OpDef {
 
 /// `isposinf.out` in the operator table.
 pub static ISPOSINF_OUT: OpDef = OpDef {
-    name: "isposinf",
-    overload: "out",
     schema: "isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

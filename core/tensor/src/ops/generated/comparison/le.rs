@@ -290,10 +290,7 @@ mod boxed {
 
 /// `le.Tensor` in the operator table.
 pub static LE_TENSOR: OpDef = OpDef {
-    name: "le",
-    overload: "Tensor",
     schema: "le.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -305,10 +302,7 @@ pub static LE_TENSOR: OpDef = OpDef {
 
 /// `le_.Tensor` in the operator table.
 pub static LE_TENSOR_: OpDef = OpDef {
-    name: "le_",
-    overload: "Tensor",
     schema: "le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -320,10 +314,7 @@ pub static LE_TENSOR_: OpDef = OpDef {
 
 /// `le.Tensor_out` in the operator table.
 pub static LE_TENSOR_OUT: OpDef = OpDef {
-    name: "le",
-    overload: "Tensor_out",
     schema: "le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +326,7 @@ pub static LE_TENSOR_OUT: OpDef = OpDef {
 
 /// `le.Scalar` in the operator table.
 pub static LE_SCALAR: OpDef = OpDef {
-    name: "le",
-    overload: "Scalar",
     schema: "le.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +338,7 @@ pub static LE_SCALAR: OpDef = OpDef {
 
 /// `le_.Scalar` in the operator table.
 pub static LE_SCALAR_: OpDef = OpDef {
-    name: "le_",
-    overload: "Scalar",
     schema: "le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +350,7 @@ pub static LE_SCALAR_: OpDef = OpDef {
 
 /// `le.Scalar_out` in the operator table.
 pub static LE_SCALAR_OUT: OpDef = OpDef {
-    name: "le",
-    overload: "Scalar_out",
     schema: "le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -161,10 +161,7 @@ mod boxed {
 
 /// `logical_and` in the operator table.
 pub static LOGICAL_AND: OpDef = OpDef {
-    name: "logical_and",
-    overload: "",
     schema: "logical_and(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static LOGICAL_AND: OpDef = OpDef {
 
 /// `logical_and_` in the operator table.
 pub static LOGICAL_AND_: OpDef = OpDef {
-    name: "logical_and_",
-    overload: "",
     schema: "logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static LOGICAL_AND_: OpDef = OpDef {
 
 /// `logical_and.out` in the operator table.
 pub static LOGICAL_AND_OUT: OpDef = OpDef {
-    name: "logical_and",
-    overload: "out",
     schema: "logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `logical_not` in the operator table.
 pub static LOGICAL_NOT: OpDef = OpDef {
-    name: "logical_not",
-    overload: "",
     schema: "logical_not(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static LOGICAL_NOT: OpDef = OpDef {
 
 /// `logical_not_` in the operator table.
 pub static LOGICAL_NOT_: OpDef = OpDef {
-    name: "logical_not_",
-    overload: "",
     schema: "logical_not_(Tensor(a!) self) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static LOGICAL_NOT_: OpDef = OpDef {
 
 /// `logical_not.out` in the operator table.
 pub static LOGICAL_NOT_OUT: OpDef = OpDef {
-    name: "logical_not",
-    overload: "out",
     schema: "logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

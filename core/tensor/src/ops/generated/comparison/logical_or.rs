@@ -161,10 +161,7 @@ mod boxed {
 
 /// `logical_or` in the operator table.
 pub static LOGICAL_OR: OpDef = OpDef {
-    name: "logical_or",
-    overload: "",
     schema: "logical_or(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static LOGICAL_OR: OpDef = OpDef {
 
 /// `logical_or_` in the operator table.
 pub static LOGICAL_OR_: OpDef = OpDef {
-    name: "logical_or_",
-    overload: "",
     schema: "logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static LOGICAL_OR_: OpDef = OpDef {
 
 /// `logical_or.out` in the operator table.
 pub static LOGICAL_OR_OUT: OpDef = OpDef {
-    name: "logical_or",
-    overload: "out",
     schema: "logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -111,10 +111,7 @@ mod boxed {
 
 /// `logical_xor` in the operator table.
 pub static LOGICAL_XOR: OpDef = OpDef {
-    name: "logical_xor",
-    overload: "",
     schema: "logical_xor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -126,10 +123,7 @@ pub static LOGICAL_XOR: OpDef = OpDef {
 
 /// `logical_xor_` in the operator table.
 pub static LOGICAL_XOR_: OpDef = OpDef {
-    name: "logical_xor_",
-    overload: "",
     schema: "logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +135,7 @@ pub static LOGICAL_XOR_: OpDef = OpDef {
 
 /// `logical_xor.out` in the operator table.
 pub static LOGICAL_XOR_OUT: OpDef = OpDef {
-    name: "logical_xor",
-    overload: "out",
     schema: "logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -290,10 +290,7 @@ mod boxed {
 
 /// `lt.Tensor` in the operator table.
 pub static LT_TENSOR: OpDef = OpDef {
-    name: "lt",
-    overload: "Tensor",
     schema: "lt.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -305,10 +302,7 @@ pub static LT_TENSOR: OpDef = OpDef {
 
 /// `lt_.Tensor` in the operator table.
 pub static LT_TENSOR_: OpDef = OpDef {
-    name: "lt_",
-    overload: "Tensor",
     schema: "lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -320,10 +314,7 @@ pub static LT_TENSOR_: OpDef = OpDef {
 
 /// `lt.Tensor_out` in the operator table.
 pub static LT_TENSOR_OUT: OpDef = OpDef {
-    name: "lt",
-    overload: "Tensor_out",
     schema: "lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +326,7 @@ pub static LT_TENSOR_OUT: OpDef = OpDef {
 
 /// `lt.Scalar` in the operator table.
 pub static LT_SCALAR: OpDef = OpDef {
-    name: "lt",
-    overload: "Scalar",
     schema: "lt.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +338,7 @@ pub static LT_SCALAR: OpDef = OpDef {
 
 /// `lt_.Scalar` in the operator table.
 pub static LT_SCALAR_: OpDef = OpDef {
-    name: "lt_",
-    overload: "Scalar",
     schema: "lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +350,7 @@ pub static LT_SCALAR_: OpDef = OpDef {
 
 /// `lt.Scalar_out` in the operator table.
 pub static LT_SCALAR_OUT: OpDef = OpDef {
-    name: "lt",
-    overload: "Scalar_out",
     schema: "lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

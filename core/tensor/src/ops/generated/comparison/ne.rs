@@ -290,10 +290,7 @@ mod boxed {
 
 /// `ne.Tensor` in the operator table.
 pub static NE_TENSOR: OpDef = OpDef {
-    name: "ne",
-    overload: "Tensor",
     schema: "ne.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -305,10 +302,7 @@ pub static NE_TENSOR: OpDef = OpDef {
 
 /// `ne_.Tensor` in the operator table.
 pub static NE_TENSOR_: OpDef = OpDef {
-    name: "ne_",
-    overload: "Tensor",
     schema: "ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -320,10 +314,7 @@ pub static NE_TENSOR_: OpDef = OpDef {
 
 /// `ne.Tensor_out` in the operator table.
 pub static NE_TENSOR_OUT: OpDef = OpDef {
-    name: "ne",
-    overload: "Tensor_out",
     schema: "ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +326,7 @@ pub static NE_TENSOR_OUT: OpDef = OpDef {
 
 /// `ne.Scalar` in the operator table.
 pub static NE_SCALAR: OpDef = OpDef {
-    name: "ne",
-    overload: "Scalar",
     schema: "ne.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +338,7 @@ pub static NE_SCALAR: OpDef = OpDef {
 
 /// `ne_.Scalar` in the operator table.
 pub static NE_SCALAR_: OpDef = OpDef {
-    name: "ne_",
-    overload: "Scalar",
     schema: "ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "comparison",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +350,7 @@ pub static NE_SCALAR_: OpDef = OpDef {
 
 /// `ne.Scalar_out` in the operator table.
 pub static NE_SCALAR_OUT: OpDef = OpDef {
-    name: "ne",
-    overload: "Scalar_out",
     schema: "ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -72,10 +72,7 @@ mod boxed {
 
 /// `signbit` in the operator table.
 pub static SIGNBIT: OpDef = OpDef {
-    name: "signbit",
-    overload: "",
     schema: "signbit(Tensor self) -> Tensor",
-    family: "comparison",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -87,10 +84,7 @@ pub static SIGNBIT: OpDef = OpDef {
 
 /// `signbit.out` in the operator table.
 pub static SIGNBIT_OUT: OpDef = OpDef {
-    name: "signbit",
-    overload: "out",
     schema: "signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "comparison",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

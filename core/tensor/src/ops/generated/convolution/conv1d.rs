@@ -96,10 +96,7 @@ mod boxed {
 
 /// `conv1d` in the operator table.
 pub static CONV1D: OpDef = OpDef {
-    name: "conv1d",
-    overload: "",
     schema: "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,
@@ -111,10 +108,7 @@ pub static CONV1D: OpDef = OpDef {
 
 /// `conv1d.padding` in the operator table.
 pub static CONV1D_PADDING: OpDef = OpDef {
-    name: "conv1d",
-    overload: "padding",
     schema: "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

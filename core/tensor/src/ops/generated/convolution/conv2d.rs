@@ -96,10 +96,7 @@ mod boxed {
 
 /// `conv2d` in the operator table.
 pub static CONV2D: OpDef = OpDef {
-    name: "conv2d",
-    overload: "",
     schema: "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,
@@ -111,10 +108,7 @@ pub static CONV2D: OpDef = OpDef {
 
 /// `conv2d.padding` in the operator table.
 pub static CONV2D_PADDING: OpDef = OpDef {
-    name: "conv2d",
-    overload: "padding",
     schema: "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

@@ -97,10 +97,7 @@ mod boxed {
 
 /// `conv3d` in the operator table.
 pub static CONV3D: OpDef = OpDef {
-    name: "conv3d",
-    overload: "",
     schema: "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,
@@ -112,10 +109,7 @@ pub static CONV3D: OpDef = OpDef {
 
 /// `conv3d.padding` in the operator table.
 pub static CONV3D_PADDING: OpDef = OpDef {
-    name: "conv3d",
-    overload: "padding",
     schema: "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

@@ -59,10 +59,7 @@ mod boxed {
 
 /// `conv_transpose1d` in the operator table.
 pub static CONV_TRANSPOSE1D: OpDef = OpDef {
-    name: "conv_transpose1d",
-    overload: "",
     schema: "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

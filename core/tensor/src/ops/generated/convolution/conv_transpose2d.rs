@@ -59,10 +59,7 @@ mod boxed {
 
 /// `conv_transpose2d.input` in the operator table.
 pub static CONV_TRANSPOSE2D_INPUT: OpDef = OpDef {
-    name: "conv_transpose2d",
-    overload: "input",
     schema: "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

@@ -59,10 +59,7 @@ mod boxed {
 
 /// `conv_transpose3d.input` in the operator table.
 pub static CONV_TRANSPOSE3D_INPUT: OpDef = OpDef {
-    name: "conv_transpose3d",
-    overload: "input",
     schema: "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

@@ -236,10 +236,7 @@ mod boxed {
 
 /// `convolution` in the operator table.
 pub static CONVOLUTION: OpDef = OpDef {
-    name: "convolution",
-    overload: "",
     schema: "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

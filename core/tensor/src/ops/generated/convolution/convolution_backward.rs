@@ -90,10 +90,7 @@ mod boxed {
 
 /// `convolution_backward` in the operator table.
 pub static CONVOLUTION_BACKWARD: OpDef = OpDef {
-    name: "convolution_backward",
-    overload: "",
     schema: "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -171,10 +171,7 @@ mod boxed {
 
 /// `_convolution_weight` in the operator table.
 pub static _CONVOLUTION_WEIGHT: OpDef = OpDef {
-    name: "_convolution_weight",
-    overload: "",
     schema: "_convolution_weight(Tensor grad_output, Tensor input, int[] weight_size, int[] stride, int[] padding, int[] dilation, int groups) -> Tensor",
-    family: "convolution",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -82,10 +82,7 @@ mod boxed {
 
 /// `clone` in the operator table.
 pub static CLONE: OpDef = OpDef {
-    name: "clone",
-    overload: "",
     schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `contiguous` in the operator table.
 pub static CONTIGUOUS: OpDef = OpDef {
-    name: "contiguous",
-    overload: "",
     schema: "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -100,10 +100,7 @@ mod boxed {
 
 /// `copy_` in the operator table.
 pub static COPY_: OpDef = OpDef {
-    name: "copy_",
-    overload: "",
     schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-    family: "copy",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

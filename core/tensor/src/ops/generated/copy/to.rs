@@ -145,10 +145,7 @@ mod boxed {
 
 /// `to.dtype` in the operator table.
 pub static TO_DTYPE: OpDef = OpDef {
-    name: "to",
-    overload: "dtype",
     schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -160,10 +157,7 @@ pub static TO_DTYPE: OpDef = OpDef {
 
 /// `to.device` in the operator table.
 pub static TO_DEVICE: OpDef = OpDef {
-    name: "to",
-    overload: "device",
     schema: "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -175,10 +169,7 @@ pub static TO_DEVICE: OpDef = OpDef {
 
 /// `to.other` in the operator table.
 pub static TO_OTHER: OpDef = OpDef {
-    name: "to",
-    overload: "other",
     schema: "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -190,10 +181,7 @@ pub static TO_OTHER: OpDef = OpDef {
 
 /// `to.dtype_layout` in the operator table.
 pub static TO_DTYPE_LAYOUT: OpDef = OpDef {
-    name: "to",
-    overload: "dtype_layout",
     schema: "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -109,10 +109,7 @@ mod boxed {
 
 /// `_to_copy` in the operator table.
 pub static _TO_COPY: OpDef = OpDef {
-    name: "_to_copy",
-    overload: "",
     schema: "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-    family: "copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

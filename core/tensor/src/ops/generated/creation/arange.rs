@@ -169,10 +169,7 @@ mod boxed {
 
 /// `arange` in the operator table.
 pub static ARANGE: OpDef = OpDef {
-    name: "arange",
-    overload: "",
     schema: "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -184,10 +181,7 @@ pub static ARANGE: OpDef = OpDef {
 
 /// `arange.out` in the operator table.
 pub static ARANGE_OUT: OpDef = OpDef {
-    name: "arange",
-    overload: "out",
     schema: "arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "creation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -199,10 +193,7 @@ pub static ARANGE_OUT: OpDef = OpDef {
 
 /// `arange.start` in the operator table.
 pub static ARANGE_START: OpDef = OpDef {
-    name: "arange",
-    overload: "start",
     schema: "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -214,10 +205,7 @@ pub static ARANGE_START: OpDef = OpDef {
 
 /// `arange.start_step` in the operator table.
 pub static ARANGE_START_STEP: OpDef = OpDef {
-    name: "arange",
-    overload: "start_step",
     schema: "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -229,10 +217,7 @@ pub static ARANGE_START_STEP: OpDef = OpDef {
 
 /// `arange.start_out` in the operator table.
 pub static ARANGE_START_OUT: OpDef = OpDef {
-    name: "arange",
-    overload: "start_out",
     schema: "arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "creation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -76,10 +76,7 @@ mod boxed {
 
 /// `empty.memory_format` in the operator table.
 pub static EMPTY_MEMORY_FORMAT: OpDef = OpDef {
-    name: "empty",
-    overload: "memory_format",
     schema: "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -91,10 +88,7 @@ pub static EMPTY_MEMORY_FORMAT: OpDef = OpDef {
 
 /// `empty.out` in the operator table.
 pub static EMPTY_OUT: OpDef = OpDef {
-    name: "empty",
-    overload: "out",
     schema: "empty.out(int[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "creation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

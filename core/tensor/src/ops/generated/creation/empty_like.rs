@@ -52,10 +52,7 @@ mod boxed {
 
 /// `empty_like` in the operator table.
 pub static EMPTY_LIKE: OpDef = OpDef {
-    name: "empty_like",
-    overload: "",
     schema: "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

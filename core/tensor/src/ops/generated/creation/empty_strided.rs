@@ -51,10 +51,7 @@ mod boxed {
 
 /// `empty_strided` in the operator table.
 pub static EMPTY_STRIDED: OpDef = OpDef {
-    name: "empty_strided",
-    overload: "",
     schema: "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

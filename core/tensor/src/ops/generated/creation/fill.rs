@@ -220,10 +220,7 @@ mod boxed {
 
 /// `fill.Scalar` in the operator table.
 pub static FILL_SCALAR: OpDef = OpDef {
-    name: "fill",
-    overload: "Scalar",
     schema: "fill.Scalar(Tensor self, Scalar value) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -235,10 +232,7 @@ pub static FILL_SCALAR: OpDef = OpDef {
 
 /// `fill_.Scalar` in the operator table.
 pub static FILL_SCALAR_: OpDef = OpDef {
-    name: "fill_",
-    overload: "Scalar",
     schema: "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
-    family: "creation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -250,10 +244,7 @@ pub static FILL_SCALAR_: OpDef = OpDef {
 
 /// `fill.Tensor` in the operator table.
 pub static FILL_TENSOR: OpDef = OpDef {
-    name: "fill",
-    overload: "Tensor",
     schema: "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -265,10 +256,7 @@ pub static FILL_TENSOR: OpDef = OpDef {
 
 /// `fill_.Tensor` in the operator table.
 pub static FILL_TENSOR_: OpDef = OpDef {
-    name: "fill_",
-    overload: "Tensor",
     schema: "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-    family: "creation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -76,10 +76,7 @@ mod boxed {
 
 /// `full` in the operator table.
 pub static FULL: OpDef = OpDef {
-    name: "full",
-    overload: "",
     schema: "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -91,10 +88,7 @@ pub static FULL: OpDef = OpDef {
 
 /// `full.out` in the operator table.
 pub static FULL_OUT: OpDef = OpDef {
-    name: "full",
-    overload: "out",
     schema: "full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "creation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -70,10 +70,7 @@ mod boxed {
 
 /// `full_like` in the operator table.
 pub static FULL_LIKE: OpDef = OpDef {
-    name: "full_like",
-    overload: "",
     schema: "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -76,10 +76,7 @@ mod boxed {
 
 /// `ones` in the operator table.
 pub static ONES: OpDef = OpDef {
-    name: "ones",
-    overload: "",
     schema: "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -91,10 +88,7 @@ pub static ONES: OpDef = OpDef {
 
 /// `ones.out` in the operator table.
 pub static ONES_OUT: OpDef = OpDef {
-    name: "ones",
-    overload: "out",
     schema: "ones.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "creation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `ones_like` in the operator table.
 pub static ONES_LIKE: OpDef = OpDef {
-    name: "ones_like",
-    overload: "",
     schema: "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

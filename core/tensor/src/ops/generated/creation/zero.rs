@@ -119,10 +119,7 @@ mod boxed {
 
 /// `zero` in the operator table.
 pub static ZERO: OpDef = OpDef {
-    name: "zero",
-    overload: "",
     schema: "zero(Tensor self) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -134,10 +131,7 @@ pub static ZERO: OpDef = OpDef {
 
 /// `zero_` in the operator table.
 pub static ZERO_: OpDef = OpDef {
-    name: "zero_",
-    overload: "",
     schema: "zero_(Tensor(a!) self) -> Tensor(a!)",
-    family: "creation",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

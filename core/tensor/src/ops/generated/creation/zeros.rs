@@ -76,10 +76,7 @@ mod boxed {
 
 /// `zeros` in the operator table.
 pub static ZEROS: OpDef = OpDef {
-    name: "zeros",
-    overload: "",
     schema: "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -91,10 +88,7 @@ pub static ZEROS: OpDef = OpDef {
 
 /// `zeros.out` in the operator table.
 pub static ZEROS_OUT: OpDef = OpDef {
-    name: "zeros",
-    overload: "out",
     schema: "zeros.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "creation",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `zeros_like` in the operator table.
 pub static ZEROS_LIKE: OpDef = OpDef {
-    name: "zeros_like",
-    overload: "",
     schema: "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "creation",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

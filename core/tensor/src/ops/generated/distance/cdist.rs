@@ -34,10 +34,7 @@ mod boxed {
 
 /// `cdist` in the operator table.
 pub static CDIST: OpDef = OpDef {
-    name: "cdist",
-    overload: "",
     schema: "cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `_cdist_backward` in the operator table.
 pub static _CDIST_BACKWARD: OpDef = OpDef {
-    name: "_cdist_backward",
-    overload: "",
     schema: "_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -106,10 +106,7 @@ mod boxed {
 
 /// `_cdist_forward` in the operator table.
 pub static _CDIST_FORWARD: OpDef = OpDef {
-    name: "_cdist_forward",
-    overload: "",
     schema: "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `cosine_similarity` in the operator table.
 pub static COSINE_SIMILARITY: OpDef = OpDef {
-    name: "cosine_similarity",
-    overload: "",
     schema: "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

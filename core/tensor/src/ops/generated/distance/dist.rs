@@ -33,10 +33,7 @@ mod boxed {
 
 /// `dist` in the operator table.
 pub static DIST: OpDef = OpDef {
-    name: "dist",
-    overload: "",
     schema: "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

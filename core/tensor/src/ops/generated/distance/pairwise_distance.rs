@@ -33,10 +33,7 @@ mod boxed {
 
 /// `pairwise_distance` in the operator table.
 pub static PAIRWISE_DISTANCE: OpDef = OpDef {
-    name: "pairwise_distance",
-    overload: "",
     schema: "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

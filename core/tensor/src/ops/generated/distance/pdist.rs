@@ -33,10 +33,7 @@ mod boxed {
 
 /// `pdist` in the operator table.
 pub static PDIST: OpDef = OpDef {
-    name: "pdist",
-    overload: "",
     schema: "pdist(Tensor self, float p=2) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `renorm` in the operator table.
 pub static RENORM: OpDef = OpDef {
-    name: "renorm",
-    overload: "",
     schema: "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
-    family: "distance",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

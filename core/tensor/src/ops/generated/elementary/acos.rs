@@ -159,10 +159,7 @@ mod boxed {
 
 /// `acos` in the operator table.
 pub static ACOS: OpDef = OpDef {
-    name: "acos",
-    overload: "",
     schema: "acos(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static ACOS: OpDef = OpDef {
 
 /// `acos_` in the operator table.
 pub static ACOS_: OpDef = OpDef {
-    name: "acos_",
-    overload: "",
     schema: "acos_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static ACOS_: OpDef = OpDef {
 
 /// `acos.out` in the operator table.
 pub static ACOS_OUT: OpDef = OpDef {
-    name: "acos",
-    overload: "out",
     schema: "acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `acosh` in the operator table.
 pub static ACOSH: OpDef = OpDef {
-    name: "acosh",
-    overload: "",
     schema: "acosh(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ACOSH: OpDef = OpDef {
 
 /// `acosh_` in the operator table.
 pub static ACOSH_: OpDef = OpDef {
-    name: "acosh_",
-    overload: "",
     schema: "acosh_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ACOSH_: OpDef = OpDef {
 
 /// `acosh.out` in the operator table.
 pub static ACOSH_OUT: OpDef = OpDef {
-    name: "acosh",
-    overload: "out",
     schema: "acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `asin` in the operator table.
 pub static ASIN: OpDef = OpDef {
-    name: "asin",
-    overload: "",
     schema: "asin(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static ASIN: OpDef = OpDef {
 
 /// `asin_` in the operator table.
 pub static ASIN_: OpDef = OpDef {
-    name: "asin_",
-    overload: "",
     schema: "asin_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static ASIN_: OpDef = OpDef {
 
 /// `asin.out` in the operator table.
 pub static ASIN_OUT: OpDef = OpDef {
-    name: "asin",
-    overload: "out",
     schema: "asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `asinh` in the operator table.
 pub static ASINH: OpDef = OpDef {
-    name: "asinh",
-    overload: "",
     schema: "asinh(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ASINH: OpDef = OpDef {
 
 /// `asinh_` in the operator table.
 pub static ASINH_: OpDef = OpDef {
-    name: "asinh_",
-    overload: "",
     schema: "asinh_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ASINH_: OpDef = OpDef {
 
 /// `asinh.out` in the operator table.
 pub static ASINH_OUT: OpDef = OpDef {
-    name: "asinh",
-    overload: "out",
     schema: "asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

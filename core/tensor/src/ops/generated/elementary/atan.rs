@@ -159,10 +159,7 @@ mod boxed {
 
 /// `atan` in the operator table.
 pub static ATAN: OpDef = OpDef {
-    name: "atan",
-    overload: "",
     schema: "atan(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ATAN: OpDef = OpDef {
 
 /// `atan_` in the operator table.
 pub static ATAN_: OpDef = OpDef {
-    name: "atan_",
-    overload: "",
     schema: "atan_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ATAN_: OpDef = OpDef {
 
 /// `atan.out` in the operator table.
 pub static ATAN_OUT: OpDef = OpDef {
-    name: "atan",
-    overload: "out",
     schema: "atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

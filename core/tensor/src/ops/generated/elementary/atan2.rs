@@ -173,10 +173,7 @@ mod boxed {
 
 /// `atan2` in the operator table.
 pub static ATAN2: OpDef = OpDef {
-    name: "atan2",
-    overload: "",
     schema: "atan2(Tensor self, Tensor other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +185,7 @@ pub static ATAN2: OpDef = OpDef {
 
 /// `atan2_` in the operator table.
 pub static ATAN2_: OpDef = OpDef {
-    name: "atan2_",
-    overload: "",
     schema: "atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -203,10 +197,7 @@ pub static ATAN2_: OpDef = OpDef {
 
 /// `atan2.out` in the operator table.
 pub static ATAN2_OUT: OpDef = OpDef {
-    name: "atan2",
-    overload: "out",
     schema: "atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

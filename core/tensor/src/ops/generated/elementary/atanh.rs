@@ -159,10 +159,7 @@ mod boxed {
 
 /// `atanh` in the operator table.
 pub static ATANH: OpDef = OpDef {
-    name: "atanh",
-    overload: "",
     schema: "atanh(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ATANH: OpDef = OpDef {
 
 /// `atanh_` in the operator table.
 pub static ATANH_: OpDef = OpDef {
-    name: "atanh_",
-    overload: "",
     schema: "atanh_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ATANH_: OpDef = OpDef {
 
 /// `atanh.out` in the operator table.
 pub static ATANH_OUT: OpDef = OpDef {
-    name: "atanh",
-    overload: "out",
     schema: "atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `cos` in the operator table.
 pub static COS: OpDef = OpDef {
-    name: "cos",
-    overload: "",
     schema: "cos(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static COS: OpDef = OpDef {
 
 /// `cos_` in the operator table.
 pub static COS_: OpDef = OpDef {
-    name: "cos_",
-    overload: "",
     schema: "cos_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static COS_: OpDef = OpDef {
 
 /// `cos.out` in the operator table.
 pub static COS_OUT: OpDef = OpDef {
-    name: "cos",
-    overload: "out",
     schema: "cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `cosh` in the operator table.
 pub static COSH: OpDef = OpDef {
-    name: "cosh",
-    overload: "",
     schema: "cosh(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static COSH: OpDef = OpDef {
 
 /// `cosh_` in the operator table.
 pub static COSH_: OpDef = OpDef {
-    name: "cosh_",
-    overload: "",
     schema: "cosh_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static COSH_: OpDef = OpDef {
 
 /// `cosh.out` in the operator table.
 pub static COSH_OUT: OpDef = OpDef {
-    name: "cosh",
-    overload: "out",
     schema: "cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

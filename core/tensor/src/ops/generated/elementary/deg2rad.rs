@@ -153,10 +153,7 @@ mod boxed {
 
 /// `deg2rad` in the operator table.
 pub static DEG2RAD: OpDef = OpDef {
-    name: "deg2rad",
-    overload: "",
     schema: "deg2rad(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static DEG2RAD: OpDef = OpDef {
 
 /// `deg2rad_` in the operator table.
 pub static DEG2RAD_: OpDef = OpDef {
-    name: "deg2rad_",
-    overload: "",
     schema: "deg2rad_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static DEG2RAD_: OpDef = OpDef {
 
 /// `deg2rad.out` in the operator table.
 pub static DEG2RAD_OUT: OpDef = OpDef {
-    name: "deg2rad",
-    overload: "out",
     schema: "deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `erf` in the operator table.
 pub static ERF: OpDef = OpDef {
-    name: "erf",
-    overload: "",
     schema: "erf(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ERF: OpDef = OpDef {
 
 /// `erf_` in the operator table.
 pub static ERF_: OpDef = OpDef {
-    name: "erf_",
-    overload: "",
     schema: "erf_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ERF_: OpDef = OpDef {
 
 /// `erf.out` in the operator table.
 pub static ERF_OUT: OpDef = OpDef {
-    name: "erf",
-    overload: "out",
     schema: "erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

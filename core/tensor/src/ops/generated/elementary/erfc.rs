@@ -159,10 +159,7 @@ mod boxed {
 
 /// `erfc` in the operator table.
 pub static ERFC: OpDef = OpDef {
-    name: "erfc",
-    overload: "",
     schema: "erfc(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ERFC: OpDef = OpDef {
 
 /// `erfc_` in the operator table.
 pub static ERFC_: OpDef = OpDef {
-    name: "erfc_",
-    overload: "",
     schema: "erfc_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ERFC_: OpDef = OpDef {
 
 /// `erfc.out` in the operator table.
 pub static ERFC_OUT: OpDef = OpDef {
-    name: "erfc",
-    overload: "out",
     schema: "erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -158,10 +158,7 @@ mod boxed {
 
 /// `exp2` in the operator table.
 pub static EXP2: OpDef = OpDef {
-    name: "exp2",
-    overload: "",
     schema: "exp2(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -173,10 +170,7 @@ pub static EXP2: OpDef = OpDef {
 
 /// `exp2_` in the operator table.
 pub static EXP2_: OpDef = OpDef {
-    name: "exp2_",
-    overload: "",
     schema: "exp2_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +182,7 @@ pub static EXP2_: OpDef = OpDef {
 
 /// `exp2.out` in the operator table.
 pub static EXP2_OUT: OpDef = OpDef {
-    name: "exp2",
-    overload: "out",
     schema: "exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

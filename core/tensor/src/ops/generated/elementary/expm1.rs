@@ -158,10 +158,7 @@ mod boxed {
 
 /// `expm1` in the operator table.
 pub static EXPM1: OpDef = OpDef {
-    name: "expm1",
-    overload: "",
     schema: "expm1(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -173,10 +170,7 @@ pub static EXPM1: OpDef = OpDef {
 
 /// `expm1_` in the operator table.
 pub static EXPM1_: OpDef = OpDef {
-    name: "expm1_",
-    overload: "",
     schema: "expm1_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -188,10 +182,7 @@ pub static EXPM1_: OpDef = OpDef {
 
 /// `expm1.out` in the operator table.
 pub static EXPM1_OUT: OpDef = OpDef {
-    name: "expm1",
-    overload: "out",
     schema: "expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -384,10 +384,7 @@ mod boxed {
 
 /// `float_power.Tensor_Tensor` in the operator table.
 pub static FLOAT_POWER_TENSOR_TENSOR: OpDef = OpDef {
-    name: "float_power",
-    overload: "Tensor_Tensor",
     schema: "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -399,10 +396,7 @@ pub static FLOAT_POWER_TENSOR_TENSOR: OpDef = OpDef {
 
 /// `float_power.Tensor_Tensor_out` in the operator table.
 pub static FLOAT_POWER_TENSOR_TENSOR_OUT: OpDef = OpDef {
-    name: "float_power",
-    overload: "Tensor_Tensor_out",
     schema: "float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -414,10 +408,7 @@ pub static FLOAT_POWER_TENSOR_TENSOR_OUT: OpDef = OpDef {
 
 /// `float_power.Tensor_Scalar` in the operator table.
 pub static FLOAT_POWER_TENSOR_SCALAR: OpDef = OpDef {
-    name: "float_power",
-    overload: "Tensor_Scalar",
     schema: "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -429,10 +420,7 @@ pub static FLOAT_POWER_TENSOR_SCALAR: OpDef = OpDef {
 
 /// `float_power.Tensor_Scalar_out` in the operator table.
 pub static FLOAT_POWER_TENSOR_SCALAR_OUT: OpDef = OpDef {
-    name: "float_power",
-    overload: "Tensor_Scalar_out",
     schema: "float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -444,10 +432,7 @@ pub static FLOAT_POWER_TENSOR_SCALAR_OUT: OpDef = OpDef {
 
 /// `float_power.Scalar` in the operator table.
 pub static FLOAT_POWER_SCALAR: OpDef = OpDef {
-    name: "float_power",
-    overload: "Scalar",
     schema: "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -459,10 +444,7 @@ pub static FLOAT_POWER_SCALAR: OpDef = OpDef {
 
 /// `float_power.Scalar_out` in the operator table.
 pub static FLOAT_POWER_SCALAR_OUT: OpDef = OpDef {
-    name: "float_power",
-    overload: "Scalar_out",
     schema: "float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -474,10 +456,7 @@ pub static FLOAT_POWER_SCALAR_OUT: OpDef = OpDef {
 
 /// `float_power_.Tensor` in the operator table.
 pub static FLOAT_POWER_TENSOR_: OpDef = OpDef {
-    name: "float_power_",
-    overload: "Tensor",
     schema: "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -489,10 +468,7 @@ pub static FLOAT_POWER_TENSOR_: OpDef = OpDef {
 
 /// `float_power_.Scalar` in the operator table.
 pub static FLOAT_POWER_SCALAR_: OpDef = OpDef {
-    name: "float_power_",
-    overload: "Scalar",
     schema: "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,

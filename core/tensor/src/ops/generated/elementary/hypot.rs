@@ -179,10 +179,7 @@ mod boxed {
 
 /// `hypot` in the operator table.
 pub static HYPOT: OpDef = OpDef {
-    name: "hypot",
-    overload: "",
     schema: "hypot(Tensor self, Tensor other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -194,10 +191,7 @@ pub static HYPOT: OpDef = OpDef {
 
 /// `hypot_` in the operator table.
 pub static HYPOT_: OpDef = OpDef {
-    name: "hypot_",
-    overload: "",
     schema: "hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -209,10 +203,7 @@ pub static HYPOT_: OpDef = OpDef {
 
 /// `hypot.out` in the operator table.
 pub static HYPOT_OUT: OpDef = OpDef {
-    name: "hypot",
-    overload: "out",
     schema: "hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `log10` in the operator table.
 pub static LOG10: OpDef = OpDef {
-    name: "log10",
-    overload: "",
     schema: "log10(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static LOG10: OpDef = OpDef {
 
 /// `log10_` in the operator table.
 pub static LOG10_: OpDef = OpDef {
-    name: "log10_",
-    overload: "",
     schema: "log10_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static LOG10_: OpDef = OpDef {
 
 /// `log10.out` in the operator table.
 pub static LOG10_OUT: OpDef = OpDef {
-    name: "log10",
-    overload: "out",
     schema: "log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `log1p` in the operator table.
 pub static LOG1P: OpDef = OpDef {
-    name: "log1p",
-    overload: "",
     schema: "log1p(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static LOG1P: OpDef = OpDef {
 
 /// `log1p_` in the operator table.
 pub static LOG1P_: OpDef = OpDef {
-    name: "log1p_",
-    overload: "",
     schema: "log1p_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static LOG1P_: OpDef = OpDef {
 
 /// `log1p.out` in the operator table.
 pub static LOG1P_OUT: OpDef = OpDef {
-    name: "log1p",
-    overload: "out",
     schema: "log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `log2` in the operator table.
 pub static LOG2: OpDef = OpDef {
-    name: "log2",
-    overload: "",
     schema: "log2(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static LOG2: OpDef = OpDef {
 
 /// `log2_` in the operator table.
 pub static LOG2_: OpDef = OpDef {
-    name: "log2_",
-    overload: "",
     schema: "log2_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static LOG2_: OpDef = OpDef {
 
 /// `log2.out` in the operator table.
 pub static LOG2_OUT: OpDef = OpDef {
-    name: "log2",
-    overload: "out",
     schema: "log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

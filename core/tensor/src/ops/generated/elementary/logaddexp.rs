@@ -134,10 +134,7 @@ mod boxed {
 
 /// `logaddexp` in the operator table.
 pub static LOGADDEXP: OpDef = OpDef {
-    name: "logaddexp",
-    overload: "",
     schema: "logaddexp(Tensor self, Tensor other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static LOGADDEXP: OpDef = OpDef {
 
 /// `logaddexp.out` in the operator table.
 pub static LOGADDEXP_OUT: OpDef = OpDef {
-    name: "logaddexp",
-    overload: "out",
     schema: "logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -134,10 +134,7 @@ mod boxed {
 
 /// `logaddexp2` in the operator table.
 pub static LOGADDEXP2: OpDef = OpDef {
-    name: "logaddexp2",
-    overload: "",
     schema: "logaddexp2(Tensor self, Tensor other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static LOGADDEXP2: OpDef = OpDef {
 
 /// `logaddexp2.out` in the operator table.
 pub static LOGADDEXP2_OUT: OpDef = OpDef {
-    name: "logaddexp2",
-    overload: "out",
     schema: "logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

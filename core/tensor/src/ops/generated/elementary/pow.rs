@@ -422,10 +422,7 @@ mod boxed {
 
 /// `pow.Tensor_Tensor` in the operator table.
 pub static POW_TENSOR_TENSOR: OpDef = OpDef {
-    name: "pow",
-    overload: "Tensor_Tensor",
     schema: "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -437,10 +434,7 @@ pub static POW_TENSOR_TENSOR: OpDef = OpDef {
 
 /// `pow_.Tensor` in the operator table.
 pub static POW_TENSOR_: OpDef = OpDef {
-    name: "pow_",
-    overload: "Tensor",
     schema: "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -452,10 +446,7 @@ pub static POW_TENSOR_: OpDef = OpDef {
 
 /// `pow.Tensor_Tensor_out` in the operator table.
 pub static POW_TENSOR_TENSOR_OUT: OpDef = OpDef {
-    name: "pow",
-    overload: "Tensor_Tensor_out",
     schema: "pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -467,10 +458,7 @@ pub static POW_TENSOR_TENSOR_OUT: OpDef = OpDef {
 
 /// `pow.Tensor_Scalar` in the operator table.
 pub static POW_TENSOR_SCALAR: OpDef = OpDef {
-    name: "pow",
-    overload: "Tensor_Scalar",
     schema: "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -482,10 +470,7 @@ pub static POW_TENSOR_SCALAR: OpDef = OpDef {
 
 /// `pow_.Scalar` in the operator table.
 pub static POW_SCALAR_: OpDef = OpDef {
-    name: "pow_",
-    overload: "Scalar",
     schema: "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -497,10 +482,7 @@ pub static POW_SCALAR_: OpDef = OpDef {
 
 /// `pow.Tensor_Scalar_out` in the operator table.
 pub static POW_TENSOR_SCALAR_OUT: OpDef = OpDef {
-    name: "pow",
-    overload: "Tensor_Scalar_out",
     schema: "pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -512,10 +494,7 @@ pub static POW_TENSOR_SCALAR_OUT: OpDef = OpDef {
 
 /// `pow.Scalar` in the operator table.
 pub static POW_SCALAR: OpDef = OpDef {
-    name: "pow",
-    overload: "Scalar",
     schema: "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -527,10 +506,7 @@ pub static POW_SCALAR: OpDef = OpDef {
 
 /// `pow.Scalar_out` in the operator table.
 pub static POW_SCALAR_OUT: OpDef = OpDef {
-    name: "pow",
-    overload: "Scalar_out",
     schema: "pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `rad2deg` in the operator table.
 pub static RAD2DEG: OpDef = OpDef {
-    name: "rad2deg",
-    overload: "",
     schema: "rad2deg(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static RAD2DEG: OpDef = OpDef {
 
 /// `rad2deg_` in the operator table.
 pub static RAD2DEG_: OpDef = OpDef {
-    name: "rad2deg_",
-    overload: "",
     schema: "rad2deg_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static RAD2DEG_: OpDef = OpDef {
 
 /// `rad2deg.out` in the operator table.
 pub static RAD2DEG_OUT: OpDef = OpDef {
-    name: "rad2deg",
-    overload: "out",
     schema: "rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -158,10 +158,7 @@ mod boxed {
 
 /// `rsqrt` in the operator table.
 pub static RSQRT: OpDef = OpDef {
-    name: "rsqrt",
-    overload: "",
     schema: "rsqrt(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -173,10 +170,7 @@ pub static RSQRT: OpDef = OpDef {
 
 /// `rsqrt_` in the operator table.
 pub static RSQRT_: OpDef = OpDef {
-    name: "rsqrt_",
-    overload: "",
     schema: "rsqrt_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -188,10 +182,7 @@ pub static RSQRT_: OpDef = OpDef {
 
 /// `rsqrt.out` in the operator table.
 pub static RSQRT_OUT: OpDef = OpDef {
-    name: "rsqrt",
-    overload: "out",
     schema: "rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

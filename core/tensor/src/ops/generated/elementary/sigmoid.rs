@@ -158,10 +158,7 @@ mod boxed {
 
 /// `sigmoid` in the operator table.
 pub static SIGMOID: OpDef = OpDef {
-    name: "sigmoid",
-    overload: "",
     schema: "sigmoid(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -173,10 +170,7 @@ pub static SIGMOID: OpDef = OpDef {
 
 /// `sigmoid_` in the operator table.
 pub static SIGMOID_: OpDef = OpDef {
-    name: "sigmoid_",
-    overload: "",
     schema: "sigmoid_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +182,7 @@ pub static SIGMOID_: OpDef = OpDef {
 
 /// `sigmoid.out` in the operator table.
 pub static SIGMOID_OUT: OpDef = OpDef {
-    name: "sigmoid",
-    overload: "out",
     schema: "sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -131,10 +131,7 @@ mod boxed {
 
 /// `sigmoid_backward` in the operator table.
 pub static SIGMOID_BACKWARD: OpDef = OpDef {
-    name: "sigmoid_backward",
-    overload: "",
     schema: "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -146,10 +143,7 @@ pub static SIGMOID_BACKWARD: OpDef = OpDef {
 
 /// `sigmoid_backward.grad_input` in the operator table.
 pub static SIGMOID_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "sigmoid_backward",
-    overload: "grad_input",
     schema: "sigmoid_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

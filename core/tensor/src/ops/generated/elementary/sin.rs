@@ -159,10 +159,7 @@ mod boxed {
 
 /// `sin` in the operator table.
 pub static SIN: OpDef = OpDef {
-    name: "sin",
-    overload: "",
     schema: "sin(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static SIN: OpDef = OpDef {
 
 /// `sin_` in the operator table.
 pub static SIN_: OpDef = OpDef {
-    name: "sin_",
-    overload: "",
     schema: "sin_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static SIN_: OpDef = OpDef {
 
 /// `sin.out` in the operator table.
 pub static SIN_OUT: OpDef = OpDef {
-    name: "sin",
-    overload: "out",
     schema: "sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `sinc` in the operator table.
 pub static SINC: OpDef = OpDef {
-    name: "sinc",
-    overload: "",
     schema: "sinc(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static SINC: OpDef = OpDef {
 
 /// `sinc_` in the operator table.
 pub static SINC_: OpDef = OpDef {
-    name: "sinc_",
-    overload: "",
     schema: "sinc_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static SINC_: OpDef = OpDef {
 
 /// `sinc.out` in the operator table.
 pub static SINC_OUT: OpDef = OpDef {
-    name: "sinc",
-    overload: "out",
     schema: "sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

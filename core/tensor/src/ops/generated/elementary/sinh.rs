@@ -159,10 +159,7 @@ mod boxed {
 
 /// `sinh` in the operator table.
 pub static SINH: OpDef = OpDef {
-    name: "sinh",
-    overload: "",
     schema: "sinh(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static SINH: OpDef = OpDef {
 
 /// `sinh_` in the operator table.
 pub static SINH_: OpDef = OpDef {
-    name: "sinh_",
-    overload: "",
     schema: "sinh_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static SINH_: OpDef = OpDef {
 
 /// `sinh.out` in the operator table.
 pub static SINH_OUT: OpDef = OpDef {
-    name: "sinh",
-    overload: "out",
     schema: "sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

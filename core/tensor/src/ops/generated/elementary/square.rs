@@ -159,10 +159,7 @@ mod boxed {
 
 /// `square` in the operator table.
 pub static SQUARE: OpDef = OpDef {
-    name: "square",
-    overload: "",
     schema: "square(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static SQUARE: OpDef = OpDef {
 
 /// `square_` in the operator table.
 pub static SQUARE_: OpDef = OpDef {
-    name: "square_",
-    overload: "",
     schema: "square_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static SQUARE_: OpDef = OpDef {
 
 /// `square.out` in the operator table.
 pub static SQUARE_OUT: OpDef = OpDef {
-    name: "square",
-    overload: "out",
     schema: "square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -158,10 +158,7 @@ mod boxed {
 
 /// `tan` in the operator table.
 pub static TAN: OpDef = OpDef {
-    name: "tan",
-    overload: "",
     schema: "tan(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -173,10 +170,7 @@ pub static TAN: OpDef = OpDef {
 
 /// `tan_` in the operator table.
 pub static TAN_: OpDef = OpDef {
-    name: "tan_",
-    overload: "",
     schema: "tan_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -188,10 +182,7 @@ pub static TAN_: OpDef = OpDef {
 
 /// `tan.out` in the operator table.
 pub static TAN_OUT: OpDef = OpDef {
-    name: "tan",
-    overload: "out",
     schema: "tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

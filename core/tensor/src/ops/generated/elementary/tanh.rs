@@ -158,10 +158,7 @@ mod boxed {
 
 /// `tanh` in the operator table.
 pub static TANH: OpDef = OpDef {
-    name: "tanh",
-    overload: "",
     schema: "tanh(Tensor self) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -173,10 +170,7 @@ pub static TANH: OpDef = OpDef {
 
 /// `tanh_` in the operator table.
 pub static TANH_: OpDef = OpDef {
-    name: "tanh_",
-    overload: "",
     schema: "tanh_(Tensor(a!) self) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +182,7 @@ pub static TANH_: OpDef = OpDef {
 
 /// `tanh.out` in the operator table.
 pub static TANH_OUT: OpDef = OpDef {
-    name: "tanh",
-    overload: "out",
     schema: "tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

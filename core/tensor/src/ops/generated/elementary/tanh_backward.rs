@@ -131,10 +131,7 @@ mod boxed {
 
 /// `tanh_backward` in the operator table.
 pub static TANH_BACKWARD: OpDef = OpDef {
-    name: "tanh_backward",
-    overload: "",
     schema: "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -146,10 +143,7 @@ pub static TANH_BACKWARD: OpDef = OpDef {
 
 /// `tanh_backward.grad_input` in the operator table.
 pub static TANH_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "tanh_backward",
-    overload: "grad_input",
     schema: "tanh_backward.grad_input(Tensor grad_output, Tensor output, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -410,10 +410,7 @@ mod boxed {
 
 /// `xlogy.Tensor` in the operator table.
 pub static XLOGY_TENSOR: OpDef = OpDef {
-    name: "xlogy",
-    overload: "Tensor",
     schema: "xlogy.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -425,10 +422,7 @@ pub static XLOGY_TENSOR: OpDef = OpDef {
 
 /// `xlogy_.Tensor` in the operator table.
 pub static XLOGY_TENSOR_: OpDef = OpDef {
-    name: "xlogy_",
-    overload: "Tensor",
     schema: "xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -440,10 +434,7 @@ pub static XLOGY_TENSOR_: OpDef = OpDef {
 
 /// `xlogy.OutTensor` in the operator table.
 pub static XLOGY_OUTTENSOR: OpDef = OpDef {
-    name: "xlogy",
-    overload: "OutTensor",
     schema: "xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -455,10 +446,7 @@ pub static XLOGY_OUTTENSOR: OpDef = OpDef {
 
 /// `xlogy.Scalar_Self` in the operator table.
 pub static XLOGY_SCALAR_SELF: OpDef = OpDef {
-    name: "xlogy",
-    overload: "Scalar_Self",
     schema: "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -470,10 +458,7 @@ pub static XLOGY_SCALAR_SELF: OpDef = OpDef {
 
 /// `xlogy.OutScalar_Self` in the operator table.
 pub static XLOGY_OUTSCALAR_SELF: OpDef = OpDef {
-    name: "xlogy",
-    overload: "OutScalar_Self",
     schema: "xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -485,10 +470,7 @@ pub static XLOGY_OUTSCALAR_SELF: OpDef = OpDef {
 
 /// `xlogy.Scalar_Other` in the operator table.
 pub static XLOGY_SCALAR_OTHER: OpDef = OpDef {
-    name: "xlogy",
-    overload: "Scalar_Other",
     schema: "xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
-    family: "elementary",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -500,10 +482,7 @@ pub static XLOGY_SCALAR_OTHER: OpDef = OpDef {
 
 /// `xlogy_.Scalar_Other` in the operator table.
 pub static XLOGY_SCALAR_OTHER_: OpDef = OpDef {
-    name: "xlogy_",
-    overload: "Scalar_Other",
     schema: "xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "elementary",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -515,10 +494,7 @@ pub static XLOGY_SCALAR_OTHER_: OpDef = OpDef {
 
 /// `xlogy.OutScalar_Other` in the operator table.
 pub static XLOGY_OUTSCALAR_OTHER: OpDef = OpDef {
-    name: "xlogy",
-    overload: "OutScalar_Other",
     schema: "xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "elementary",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -64,10 +64,7 @@ mod boxed {
 
 /// `bartlett_window` in the operator table.
 pub static BARTLETT_WINDOW: OpDef = OpDef {
-    name: "bartlett_window",
-    overload: "",
     schema: "bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -79,10 +76,7 @@ pub static BARTLETT_WINDOW: OpDef = OpDef {
 
 /// `bartlett_window.periodic` in the operator table.
 pub static BARTLETT_WINDOW_PERIODIC: OpDef = OpDef {
-    name: "bartlett_window",
-    overload: "periodic",
     schema: "bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -65,10 +65,7 @@ mod boxed {
 
 /// `blackman_window` in the operator table.
 pub static BLACKMAN_WINDOW: OpDef = OpDef {
-    name: "blackman_window",
-    overload: "",
     schema: "blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -80,10 +77,7 @@ pub static BLACKMAN_WINDOW: OpDef = OpDef {
 
 /// `blackman_window.periodic` in the operator table.
 pub static BLACKMAN_WINDOW_PERIODIC: OpDef = OpDef {
-    name: "blackman_window",
-    overload: "periodic",
     schema: "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -121,10 +121,7 @@ mod boxed {
 
 /// `complex` in the operator table.
 pub static COMPLEX: OpDef = OpDef {
-    name: "complex",
-    overload: "",
     schema: "complex(Tensor real, Tensor imag) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -136,10 +133,7 @@ pub static COMPLEX: OpDef = OpDef {
 
 /// `complex.out` in the operator table.
 pub static COMPLEX_OUT: OpDef = OpDef {
-    name: "complex",
-    overload: "out",
     schema: "complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -51,10 +51,7 @@ mod boxed {
 
 /// `empty_permuted` in the operator table.
 pub static EMPTY_PERMUTED: OpDef = OpDef {
-    name: "empty_permuted",
-    overload: "",
     schema: "empty_permuted(int[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

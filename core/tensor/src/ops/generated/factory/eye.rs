@@ -129,10 +129,7 @@ mod boxed {
 
 /// `eye` in the operator table.
 pub static EYE: OpDef = OpDef {
-    name: "eye",
-    overload: "",
     schema: "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -144,10 +141,7 @@ pub static EYE: OpDef = OpDef {
 
 /// `eye.out` in the operator table.
 pub static EYE_OUT: OpDef = OpDef {
-    name: "eye",
-    overload: "out",
     schema: "eye.out(int n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -159,10 +153,7 @@ pub static EYE_OUT: OpDef = OpDef {
 
 /// `eye.m` in the operator table.
 pub static EYE_M: OpDef = OpDef {
-    name: "eye",
-    overload: "m",
     schema: "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +165,7 @@ pub static EYE_M: OpDef = OpDef {
 
 /// `eye.m_out` in the operator table.
 pub static EYE_M_OUT: OpDef = OpDef {
-    name: "eye",
-    overload: "m_out",
     schema: "eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -141,10 +141,7 @@ mod boxed {
 
 /// `hamming_window` in the operator table.
 pub static HAMMING_WINDOW: OpDef = OpDef {
-    name: "hamming_window",
-    overload: "",
     schema: "hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -156,10 +153,7 @@ pub static HAMMING_WINDOW: OpDef = OpDef {
 
 /// `hamming_window.periodic` in the operator table.
 pub static HAMMING_WINDOW_PERIODIC: OpDef = OpDef {
-    name: "hamming_window",
-    overload: "periodic",
     schema: "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -171,10 +165,7 @@ pub static HAMMING_WINDOW_PERIODIC: OpDef = OpDef {
 
 /// `hamming_window.periodic_alpha` in the operator table.
 pub static HAMMING_WINDOW_PERIODIC_ALPHA: OpDef = OpDef {
-    name: "hamming_window",
-    overload: "periodic_alpha",
     schema: "hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -186,10 +177,7 @@ pub static HAMMING_WINDOW_PERIODIC_ALPHA: OpDef = OpDef {
 
 /// `hamming_window.periodic_alpha_beta` in the operator table.
 pub static HAMMING_WINDOW_PERIODIC_ALPHA_BETA: OpDef = OpDef {
-    name: "hamming_window",
-    overload: "periodic_alpha_beta",
     schema: "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

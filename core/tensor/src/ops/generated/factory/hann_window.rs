@@ -62,10 +62,7 @@ mod boxed {
 
 /// `hann_window` in the operator table.
 pub static HANN_WINDOW: OpDef = OpDef {
-    name: "hann_window",
-    overload: "",
     schema: "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -77,10 +74,7 @@ pub static HANN_WINDOW: OpDef = OpDef {
 
 /// `hann_window.periodic` in the operator table.
 pub static HANN_WINDOW_PERIODIC: OpDef = OpDef {
-    name: "hann_window",
-    overload: "periodic",
     schema: "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

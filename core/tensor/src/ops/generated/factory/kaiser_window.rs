@@ -89,10 +89,7 @@ mod boxed {
 
 /// `kaiser_window` in the operator table.
 pub static KAISER_WINDOW: OpDef = OpDef {
-    name: "kaiser_window",
-    overload: "",
     schema: "kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -104,10 +101,7 @@ pub static KAISER_WINDOW: OpDef = OpDef {
 
 /// `kaiser_window.periodic` in the operator table.
 pub static KAISER_WINDOW_PERIODIC: OpDef = OpDef {
-    name: "kaiser_window",
-    overload: "periodic",
     schema: "kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -119,10 +113,7 @@ pub static KAISER_WINDOW_PERIODIC: OpDef = OpDef {
 
 /// `kaiser_window.beta` in the operator table.
 pub static KAISER_WINDOW_BETA: OpDef = OpDef {
-    name: "kaiser_window",
-    overload: "beta",
     schema: "kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

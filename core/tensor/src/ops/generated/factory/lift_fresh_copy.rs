@@ -82,10 +82,7 @@ mod boxed {
 
 /// `lift_fresh_copy` in the operator table.
 pub static LIFT_FRESH_COPY: OpDef = OpDef {
-    name: "lift_fresh_copy",
-    overload: "",
     schema: "lift_fresh_copy(Tensor self) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `linalg_vander` in the operator table.
 pub static LINALG_VANDER: OpDef = OpDef {
-    name: "linalg_vander",
-    overload: "",
     schema: "linalg_vander(Tensor x, *, int? N=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -253,10 +253,7 @@ mod boxed {
 
 /// `linspace` in the operator table.
 pub static LINSPACE: OpDef = OpDef {
-    name: "linspace",
-    overload: "",
     schema: "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -268,10 +265,7 @@ pub static LINSPACE: OpDef = OpDef {
 
 /// `linspace.out` in the operator table.
 pub static LINSPACE_OUT: OpDef = OpDef {
-    name: "linspace",
-    overload: "out",
     schema: "linspace.out(Scalar start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -283,10 +277,7 @@ pub static LINSPACE_OUT: OpDef = OpDef {
 
 /// `linspace.Tensor_Tensor` in the operator table.
 pub static LINSPACE_TENSOR_TENSOR: OpDef = OpDef {
-    name: "linspace",
-    overload: "Tensor_Tensor",
     schema: "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -298,10 +289,7 @@ pub static LINSPACE_TENSOR_TENSOR: OpDef = OpDef {
 
 /// `linspace.Tensor_Tensor_out` in the operator table.
 pub static LINSPACE_TENSOR_TENSOR_OUT: OpDef = OpDef {
-    name: "linspace",
-    overload: "Tensor_Tensor_out",
     schema: "linspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -313,10 +301,7 @@ pub static LINSPACE_TENSOR_TENSOR_OUT: OpDef = OpDef {
 
 /// `linspace.Tensor_Scalar` in the operator table.
 pub static LINSPACE_TENSOR_SCALAR: OpDef = OpDef {
-    name: "linspace",
-    overload: "Tensor_Scalar",
     schema: "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -328,10 +313,7 @@ pub static LINSPACE_TENSOR_SCALAR: OpDef = OpDef {
 
 /// `linspace.Tensor_Scalar_out` in the operator table.
 pub static LINSPACE_TENSOR_SCALAR_OUT: OpDef = OpDef {
-    name: "linspace",
-    overload: "Tensor_Scalar_out",
     schema: "linspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -343,10 +325,7 @@ pub static LINSPACE_TENSOR_SCALAR_OUT: OpDef = OpDef {
 
 /// `linspace.Scalar_Tensor` in the operator table.
 pub static LINSPACE_SCALAR_TENSOR: OpDef = OpDef {
-    name: "linspace",
-    overload: "Scalar_Tensor",
     schema: "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -358,10 +337,7 @@ pub static LINSPACE_SCALAR_TENSOR: OpDef = OpDef {
 
 /// `linspace.Scalar_Tensor_out` in the operator table.
 pub static LINSPACE_SCALAR_TENSOR_OUT: OpDef = OpDef {
-    name: "linspace",
-    overload: "Scalar_Tensor_out",
     schema: "linspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -292,10 +292,7 @@ mod boxed {
 
 /// `logspace` in the operator table.
 pub static LOGSPACE: OpDef = OpDef {
-    name: "logspace",
-    overload: "",
     schema: "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -307,10 +304,7 @@ pub static LOGSPACE: OpDef = OpDef {
 
 /// `logspace.out` in the operator table.
 pub static LOGSPACE_OUT: OpDef = OpDef {
-    name: "logspace",
-    overload: "out",
     schema: "logspace.out(Scalar start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -322,10 +316,7 @@ pub static LOGSPACE_OUT: OpDef = OpDef {
 
 /// `logspace.Tensor_Tensor` in the operator table.
 pub static LOGSPACE_TENSOR_TENSOR: OpDef = OpDef {
-    name: "logspace",
-    overload: "Tensor_Tensor",
     schema: "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -337,10 +328,7 @@ pub static LOGSPACE_TENSOR_TENSOR: OpDef = OpDef {
 
 /// `logspace.Tensor_Tensor_out` in the operator table.
 pub static LOGSPACE_TENSOR_TENSOR_OUT: OpDef = OpDef {
-    name: "logspace",
-    overload: "Tensor_Tensor_out",
     schema: "logspace.Tensor_Tensor_out(Tensor start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -352,10 +340,7 @@ pub static LOGSPACE_TENSOR_TENSOR_OUT: OpDef = OpDef {
 
 /// `logspace.Tensor_Scalar` in the operator table.
 pub static LOGSPACE_TENSOR_SCALAR: OpDef = OpDef {
-    name: "logspace",
-    overload: "Tensor_Scalar",
     schema: "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -367,10 +352,7 @@ pub static LOGSPACE_TENSOR_SCALAR: OpDef = OpDef {
 
 /// `logspace.Tensor_Scalar_out` in the operator table.
 pub static LOGSPACE_TENSOR_SCALAR_OUT: OpDef = OpDef {
-    name: "logspace",
-    overload: "Tensor_Scalar_out",
     schema: "logspace.Tensor_Scalar_out(Tensor start, Scalar end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -382,10 +364,7 @@ pub static LOGSPACE_TENSOR_SCALAR_OUT: OpDef = OpDef {
 
 /// `logspace.Scalar_Tensor` in the operator table.
 pub static LOGSPACE_SCALAR_TENSOR: OpDef = OpDef {
-    name: "logspace",
-    overload: "Scalar_Tensor",
     schema: "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -397,10 +376,7 @@ pub static LOGSPACE_SCALAR_TENSOR: OpDef = OpDef {
 
 /// `logspace.Scalar_Tensor_out` in the operator table.
 pub static LOGSPACE_SCALAR_TENSOR_OUT: OpDef = OpDef {
-    name: "logspace",
-    overload: "Scalar_Tensor_out",
     schema: "logspace.Scalar_Tensor_out(Scalar start, Tensor end, int steps, float base=10.0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

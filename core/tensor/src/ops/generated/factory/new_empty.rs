@@ -52,10 +52,7 @@ mod boxed {
 
 /// `new_empty` in the operator table.
 pub static NEW_EMPTY: OpDef = OpDef {
-    name: "new_empty",
-    overload: "",
     schema: "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

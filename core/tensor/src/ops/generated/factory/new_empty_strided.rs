@@ -54,10 +54,7 @@ mod boxed {
 
 /// `new_empty_strided` in the operator table.
 pub static NEW_EMPTY_STRIDED: OpDef = OpDef {
-    name: "new_empty_strided",
-    overload: "",
     schema: "new_empty_strided(Tensor self, int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `new_full` in the operator table.
 pub static NEW_FULL: OpDef = OpDef {
-    name: "new_full",
-    overload: "",
     schema: "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `new_ones` in the operator table.
 pub static NEW_ONES: OpDef = OpDef {
-    name: "new_ones",
-    overload: "",
     schema: "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `new_zeros` in the operator table.
 pub static NEW_ZEROS: OpDef = OpDef {
-    name: "new_zeros",
-    overload: "",
     schema: "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -133,10 +133,7 @@ mod boxed {
 
 /// `polar` in the operator table.
 pub static POLAR: OpDef = OpDef {
-    name: "polar",
-    overload: "",
     schema: "polar(Tensor abs, Tensor angle) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -148,10 +145,7 @@ pub static POLAR: OpDef = OpDef {
 
 /// `polar.out` in the operator table.
 pub static POLAR_OUT: OpDef = OpDef {
-    name: "polar",
-    overload: "out",
     schema: "polar.out(Tensor abs, Tensor angle, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "factory",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

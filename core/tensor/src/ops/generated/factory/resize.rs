@@ -36,10 +36,7 @@ mod boxed {
 
 /// `resize_` in the operator table.
 pub static RESIZE_: OpDef = OpDef {
-    name: "resize_",
-    overload: "",
     schema: "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-    family: "factory",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,

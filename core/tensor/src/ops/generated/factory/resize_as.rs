@@ -36,10 +36,7 @@ mod boxed {
 
 /// `resize_as_` in the operator table.
 pub static RESIZE_AS_: OpDef = OpDef {
-    name: "resize_as_",
-    overload: "",
     schema: "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-    family: "factory",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -50,10 +50,7 @@ mod boxed {
 
 /// `scalar_tensor` in the operator table.
 pub static SCALAR_TENSOR: OpDef = OpDef {
-    name: "scalar_tensor",
-    overload: "",
     schema: "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

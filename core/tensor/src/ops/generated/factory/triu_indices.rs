@@ -50,10 +50,7 @@ mod boxed {
 
 /// `triu_indices` in the operator table.
 pub static TRIU_INDICES: OpDef = OpDef {
-    name: "triu_indices",
-    overload: "",
     schema: "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `vander` in the operator table.
 pub static VANDER: OpDef = OpDef {
-    name: "vander",
-    overload: "",
     schema: "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor",
-    family: "factory",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

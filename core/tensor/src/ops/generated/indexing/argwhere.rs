@@ -32,10 +32,7 @@ mod boxed {
 
 /// `argwhere` in the operator table.
 pub static ARGWHERE: OpDef = OpDef {
-    name: "argwhere",
-    overload: "",
     schema: "argwhere(Tensor self) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -135,10 +135,7 @@ mod boxed {
 
 /// `as_strided_scatter` in the operator table.
 pub static AS_STRIDED_SCATTER: OpDef = OpDef {
-    name: "as_strided_scatter",
-    overload: "",
     schema: "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

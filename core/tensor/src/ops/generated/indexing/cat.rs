@@ -131,10 +131,7 @@ mod boxed {
 
 /// `cat` in the operator table.
 pub static CAT: OpDef = OpDef {
-    name: "cat",
-    overload: "",
     schema: "cat(Tensor[] tensors, int dim=0) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -146,10 +143,7 @@ pub static CAT: OpDef = OpDef {
 
 /// `cat.out` in the operator table.
 pub static CAT_OUT: OpDef = OpDef {
-    name: "cat",
-    overload: "out",
     schema: "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

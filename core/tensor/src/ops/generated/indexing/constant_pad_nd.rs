@@ -87,10 +87,7 @@ mod boxed {
 
 /// `constant_pad_nd` in the operator table.
 pub static CONSTANT_PAD_ND: OpDef = OpDef {
-    name: "constant_pad_nd",
-    overload: "",
     schema: "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `diag` in the operator table.
 pub static DIAG: OpDef = OpDef {
-    name: "diag",
-    overload: "",
     schema: "diag(Tensor self, int diagonal=0) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

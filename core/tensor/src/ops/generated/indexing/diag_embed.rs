@@ -32,10 +32,7 @@ mod boxed {
 
 /// `diag_embed` in the operator table.
 pub static DIAG_EMBED: OpDef = OpDef {
-    name: "diag_embed",
-    overload: "",
     schema: "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `diagflat` in the operator table.
 pub static DIAGFLAT: OpDef = OpDef {
-    name: "diagflat",
-    overload: "",
     schema: "diagflat(Tensor self, int offset=0) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -102,10 +102,7 @@ mod boxed {
 
 /// `diagonal_scatter` in the operator table.
 pub static DIAGONAL_SCATTER: OpDef = OpDef {
-    name: "diagonal_scatter",
-    overload: "",
     schema: "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -126,10 +126,7 @@ mod boxed {
 
 /// `gather` in the operator table.
 pub static GATHER: OpDef = OpDef {
-    name: "gather",
-    overload: "",
     schema: "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static GATHER: OpDef = OpDef {
 
 /// `gather.out` in the operator table.
 pub static GATHER_OUT: OpDef = OpDef {
-    name: "gather",
-    overload: "out",
     schema: "gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

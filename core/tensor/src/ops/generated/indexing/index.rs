@@ -133,10 +133,7 @@ mod boxed {
 
 /// `index.Tensor` in the operator table.
 pub static INDEX_TENSOR: OpDef = OpDef {
-    name: "index",
-    overload: "Tensor",
     schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -148,10 +145,7 @@ pub static INDEX_TENSOR: OpDef = OpDef {
 
 /// `index.Tensor_out` in the operator table.
 pub static INDEX_TENSOR_OUT: OpDef = OpDef {
-    name: "index",
-    overload: "Tensor_out",
     schema: "index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

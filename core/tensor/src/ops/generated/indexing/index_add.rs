@@ -190,10 +190,7 @@ mod boxed {
 
 /// `index_add` in the operator table.
 pub static INDEX_ADD: OpDef = OpDef {
-    name: "index_add",
-    overload: "",
     schema: "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -205,10 +202,7 @@ pub static INDEX_ADD: OpDef = OpDef {
 
 /// `index_add_` in the operator table.
 pub static INDEX_ADD_: OpDef = OpDef {
-    name: "index_add_",
-    overload: "",
     schema: "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -220,10 +214,7 @@ pub static INDEX_ADD_: OpDef = OpDef {
 
 /// `index_add.out` in the operator table.
 pub static INDEX_ADD_OUT: OpDef = OpDef {
-    name: "index_add",
-    overload: "out",
     schema: "index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

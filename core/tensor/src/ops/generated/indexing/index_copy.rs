@@ -176,10 +176,7 @@ mod boxed {
 
 /// `index_copy` in the operator table.
 pub static INDEX_COPY: OpDef = OpDef {
-    name: "index_copy",
-    overload: "",
     schema: "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -191,10 +188,7 @@ pub static INDEX_COPY: OpDef = OpDef {
 
 /// `index_copy_` in the operator table.
 pub static INDEX_COPY_: OpDef = OpDef {
-    name: "index_copy_",
-    overload: "",
     schema: "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -206,10 +200,7 @@ pub static INDEX_COPY_: OpDef = OpDef {
 
 /// `index_copy.out` in the operator table.
 pub static INDEX_COPY_OUT: OpDef = OpDef {
-    name: "index_copy",
-    overload: "out",
     schema: "index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

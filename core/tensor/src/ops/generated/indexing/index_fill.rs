@@ -238,10 +238,7 @@ mod boxed {
 
 /// `index_fill.int_Scalar` in the operator table.
 pub static INDEX_FILL_INT_SCALAR: OpDef = OpDef {
-    name: "index_fill",
-    overload: "int_Scalar",
     schema: "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -253,10 +250,7 @@ pub static INDEX_FILL_INT_SCALAR: OpDef = OpDef {
 
 /// `index_fill_.int_Scalar` in the operator table.
 pub static INDEX_FILL_INT_SCALAR_: OpDef = OpDef {
-    name: "index_fill_",
-    overload: "int_Scalar",
     schema: "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -268,10 +262,7 @@ pub static INDEX_FILL_INT_SCALAR_: OpDef = OpDef {
 
 /// `index_fill.int_Tensor` in the operator table.
 pub static INDEX_FILL_INT_TENSOR: OpDef = OpDef {
-    name: "index_fill",
-    overload: "int_Tensor",
     schema: "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -283,10 +274,7 @@ pub static INDEX_FILL_INT_TENSOR: OpDef = OpDef {
 
 /// `index_fill_.int_Tensor` in the operator table.
 pub static INDEX_FILL_INT_TENSOR_: OpDef = OpDef {
-    name: "index_fill_",
-    overload: "int_Tensor",
     schema: "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -155,10 +155,7 @@ mod boxed {
 
 /// `index_put` in the operator table.
 pub static INDEX_PUT: OpDef = OpDef {
-    name: "index_put",
-    overload: "",
     schema: "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -170,10 +167,7 @@ pub static INDEX_PUT: OpDef = OpDef {
 
 /// `index_put_` in the operator table.
 pub static INDEX_PUT_: OpDef = OpDef {
-    name: "index_put_",
-    overload: "",
     schema: "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -204,10 +204,7 @@ mod boxed {
 
 /// `_index_put_impl` in the operator table.
 pub static _INDEX_PUT_IMPL: OpDef = OpDef {
-    name: "_index_put_impl",
-    overload: "",
     schema: "_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -219,10 +216,7 @@ pub static _INDEX_PUT_IMPL: OpDef = OpDef {
 
 /// `_index_put_impl_` in the operator table.
 pub static _INDEX_PUT_IMPL_: OpDef = OpDef {
-    name: "_index_put_impl_",
-    overload: "",
     schema: "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -300,10 +300,7 @@ mod boxed {
 
 /// `index_reduce` in the operator table.
 pub static INDEX_REDUCE: OpDef = OpDef {
-    name: "index_reduce",
-    overload: "",
     schema: "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -315,10 +312,7 @@ pub static INDEX_REDUCE: OpDef = OpDef {
 
 /// `index_reduce_` in the operator table.
 pub static INDEX_REDUCE_: OpDef = OpDef {
-    name: "index_reduce_",
-    overload: "",
     schema: "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -330,10 +324,7 @@ pub static INDEX_REDUCE_: OpDef = OpDef {
 
 /// `index_reduce.out` in the operator table.
 pub static INDEX_REDUCE_OUT: OpDef = OpDef {
-    name: "index_reduce",
-    overload: "out",
     schema: "index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

@@ -126,10 +126,7 @@ mod boxed {
 
 /// `index_select` in the operator table.
 pub static INDEX_SELECT: OpDef = OpDef {
-    name: "index_select",
-    overload: "",
     schema: "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static INDEX_SELECT: OpDef = OpDef {
 
 /// `index_select.out` in the operator table.
 pub static INDEX_SELECT_OUT: OpDef = OpDef {
-    name: "index_select",
-    overload: "out",
     schema: "index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

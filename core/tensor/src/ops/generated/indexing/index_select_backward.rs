@@ -30,10 +30,7 @@ mod boxed {
 
 /// `index_select_backward` in the operator table.
 pub static INDEX_SELECT_BACKWARD: OpDef = OpDef {
-    name: "index_select_backward",
-    overload: "",
     schema: "index_select_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

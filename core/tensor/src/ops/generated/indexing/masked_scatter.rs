@@ -139,10 +139,7 @@ mod boxed {
 
 /// `masked_scatter` in the operator table.
 pub static MASKED_SCATTER: OpDef = OpDef {
-    name: "masked_scatter",
-    overload: "",
     schema: "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -154,10 +151,7 @@ pub static MASKED_SCATTER: OpDef = OpDef {
 
 /// `masked_scatter_` in the operator table.
 pub static MASKED_SCATTER_: OpDef = OpDef {
-    name: "masked_scatter_",
-    overload: "",
     schema: "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -93,10 +93,7 @@ mod boxed {
 
 /// `masked_select` in the operator table.
 pub static MASKED_SELECT: OpDef = OpDef {
-    name: "masked_select",
-    overload: "",
     schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -46,10 +46,7 @@ mod boxed {
 
 /// `nonzero` in the operator table.
 pub static NONZERO: OpDef = OpDef {
-    name: "nonzero",
-    overload: "",
     schema: "nonzero(Tensor self) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -144,10 +144,7 @@ mod boxed {
 
 /// `put` in the operator table.
 pub static PUT: OpDef = OpDef {
-    name: "put",
-    overload: "",
     schema: "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -159,10 +156,7 @@ pub static PUT: OpDef = OpDef {
 
 /// `put_` in the operator table.
 pub static PUT_: OpDef = OpDef {
-    name: "put_",
-    overload: "",
     schema: "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

@@ -167,10 +167,7 @@ mod boxed {
 
 /// `scatter_add` in the operator table.
 pub static SCATTER_ADD: OpDef = OpDef {
-    name: "scatter_add",
-    overload: "",
     schema: "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -182,10 +179,7 @@ pub static SCATTER_ADD: OpDef = OpDef {
 
 /// `scatter_add_` in the operator table.
 pub static SCATTER_ADD_: OpDef = OpDef {
-    name: "scatter_add_",
-    overload: "",
     schema: "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -197,10 +191,7 @@ pub static SCATTER_ADD_: OpDef = OpDef {
 
 /// `scatter_add.out` in the operator table.
 pub static SCATTER_ADD_OUT: OpDef = OpDef {
-    name: "scatter_add",
-    overload: "out",
     schema: "scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

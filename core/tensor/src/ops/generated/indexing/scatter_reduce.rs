@@ -492,10 +492,7 @@ mod boxed {
 
 /// `scatter.reduce` in the operator table.
 pub static SCATTER_REDUCE: OpDef = OpDef {
-    name: "scatter",
-    overload: "reduce",
     schema: "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -507,10 +504,7 @@ pub static SCATTER_REDUCE: OpDef = OpDef {
 
 /// `scatter_.reduce` in the operator table.
 pub static SCATTER_REDUCE_: OpDef = OpDef {
-    name: "scatter_",
-    overload: "reduce",
     schema: "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -522,10 +516,7 @@ pub static SCATTER_REDUCE_: OpDef = OpDef {
 
 /// `scatter.reduce_out` in the operator table.
 pub static SCATTER_REDUCE_OUT: OpDef = OpDef {
-    name: "scatter",
-    overload: "reduce_out",
     schema: "scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -537,10 +528,7 @@ pub static SCATTER_REDUCE_OUT: OpDef = OpDef {
 
 /// `scatter_reduce.two` in the operator table.
 pub static SCATTER_REDUCE_TWO: OpDef = OpDef {
-    name: "scatter_reduce",
-    overload: "two",
     schema: "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -552,10 +540,7 @@ pub static SCATTER_REDUCE_TWO: OpDef = OpDef {
 
 /// `scatter_reduce_.two` in the operator table.
 pub static SCATTER_REDUCE_TWO_: OpDef = OpDef {
-    name: "scatter_reduce_",
-    overload: "two",
     schema: "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -567,10 +552,7 @@ pub static SCATTER_REDUCE_TWO_: OpDef = OpDef {
 
 /// `scatter_reduce.two_out` in the operator table.
 pub static SCATTER_REDUCE_TWO_OUT: OpDef = OpDef {
-    name: "scatter_reduce",
-    overload: "two_out",
     schema: "scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

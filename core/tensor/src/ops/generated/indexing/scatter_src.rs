@@ -169,10 +169,7 @@ mod boxed {
 
 /// `scatter.src` in the operator table.
 pub static SCATTER_SRC: OpDef = OpDef {
-    name: "scatter",
-    overload: "src",
     schema: "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -184,10 +181,7 @@ pub static SCATTER_SRC: OpDef = OpDef {
 
 /// `scatter_.src` in the operator table.
 pub static SCATTER_SRC_: OpDef = OpDef {
-    name: "scatter_",
-    overload: "src",
     schema: "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -199,10 +193,7 @@ pub static SCATTER_SRC_: OpDef = OpDef {
 
 /// `scatter.src_out` in the operator table.
 pub static SCATTER_SRC_OUT: OpDef = OpDef {
-    name: "scatter",
-    overload: "src_out",
     schema: "scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -162,10 +162,7 @@ mod boxed {
 
 /// `scatter.value` in the operator table.
 pub static SCATTER_VALUE: OpDef = OpDef {
-    name: "scatter",
-    overload: "value",
     schema: "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -177,10 +174,7 @@ pub static SCATTER_VALUE: OpDef = OpDef {
 
 /// `scatter_.value` in the operator table.
 pub static SCATTER_VALUE_: OpDef = OpDef {
-    name: "scatter_",
-    overload: "value",
     schema: "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -192,10 +186,7 @@ pub static SCATTER_VALUE_: OpDef = OpDef {
 
 /// `scatter.value_out` in the operator table.
 pub static SCATTER_VALUE_OUT: OpDef = OpDef {
-    name: "scatter",
-    overload: "value_out",
     schema: "scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -212,10 +212,7 @@ mod boxed {
 
 /// `scatter.value_reduce` in the operator table.
 pub static SCATTER_VALUE_REDUCE: OpDef = OpDef {
-    name: "scatter",
-    overload: "value_reduce",
     schema: "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -227,10 +224,7 @@ pub static SCATTER_VALUE_REDUCE: OpDef = OpDef {
 
 /// `scatter_.value_reduce` in the operator table.
 pub static SCATTER_VALUE_REDUCE_: OpDef = OpDef {
-    name: "scatter_",
-    overload: "value_reduce",
     schema: "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -242,10 +236,7 @@ pub static SCATTER_VALUE_REDUCE_: OpDef = OpDef {
 
 /// `scatter.value_reduce_out` in the operator table.
 pub static SCATTER_VALUE_REDUCE_OUT: OpDef = OpDef {
-    name: "scatter",
-    overload: "value_reduce_out",
     schema: "scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -96,10 +96,7 @@ mod boxed {
 
 /// `select_scatter` in the operator table.
 pub static SELECT_SCATTER: OpDef = OpDef {
-    name: "select_scatter",
-    overload: "",
     schema: "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

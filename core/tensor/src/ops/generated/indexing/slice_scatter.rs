@@ -134,10 +134,7 @@ mod boxed {
 
 /// `slice_scatter` in the operator table.
 pub static SLICE_SCATTER: OpDef = OpDef {
-    name: "slice_scatter",
-    overload: "",
     schema: "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -124,10 +124,7 @@ mod boxed {
 
 /// `take` in the operator table.
 pub static TAKE: OpDef = OpDef {
-    name: "take",
-    overload: "",
     schema: "take(Tensor self, Tensor index) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -139,10 +136,7 @@ pub static TAKE: OpDef = OpDef {
 
 /// `take.out` in the operator table.
 pub static TAKE_OUT: OpDef = OpDef {
-    name: "take",
-    overload: "out",
     schema: "take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -73,10 +73,7 @@ mod boxed {
 
 /// `take_along_dim` in the operator table.
 pub static TAKE_ALONG_DIM: OpDef = OpDef {
-    name: "take_along_dim",
-    overload: "",
     schema: "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -88,10 +85,7 @@ pub static TAKE_ALONG_DIM: OpDef = OpDef {
 
 /// `take_along_dim.out` in the operator table.
 pub static TAKE_ALONG_DIM_OUT: OpDef = OpDef {
-    name: "take_along_dim",
-    overload: "out",
     schema: "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -156,10 +156,7 @@ mod boxed {
 
 /// `tril` in the operator table.
 pub static TRIL: OpDef = OpDef {
-    name: "tril",
-    overload: "",
     schema: "tril(Tensor self, int diagonal=0) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -171,10 +168,7 @@ pub static TRIL: OpDef = OpDef {
 
 /// `tril_` in the operator table.
 pub static TRIL_: OpDef = OpDef {
-    name: "tril_",
-    overload: "",
     schema: "tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -186,10 +180,7 @@ pub static TRIL_: OpDef = OpDef {
 
 /// `tril.out` in the operator table.
 pub static TRIL_OUT: OpDef = OpDef {
-    name: "tril",
-    overload: "out",
     schema: "tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

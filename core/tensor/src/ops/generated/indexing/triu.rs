@@ -156,10 +156,7 @@ mod boxed {
 
 /// `triu` in the operator table.
 pub static TRIU: OpDef = OpDef {
-    name: "triu",
-    overload: "",
     schema: "triu(Tensor self, int diagonal=0) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -171,10 +168,7 @@ pub static TRIU: OpDef = OpDef {
 
 /// `triu_` in the operator table.
 pub static TRIU_: OpDef = OpDef {
-    name: "triu_",
-    overload: "",
     schema: "triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
-    family: "indexing",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -186,10 +180,7 @@ pub static TRIU_: OpDef = OpDef {
 
 /// `triu.out` in the operator table.
 pub static TRIU_OUT: OpDef = OpDef {
-    name: "triu",
-    overload: "out",
     schema: "triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "indexing",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

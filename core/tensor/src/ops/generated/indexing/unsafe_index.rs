@@ -33,10 +33,7 @@ mod boxed {
 
 /// `_unsafe_index.Tensor` in the operator table.
 pub static _UNSAFE_INDEX_TENSOR: OpDef = OpDef {
-    name: "_unsafe_index",
-    overload: "Tensor",
     schema: "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

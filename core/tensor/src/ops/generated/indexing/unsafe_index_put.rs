@@ -39,10 +39,7 @@ mod boxed {
 
 /// `_unsafe_index_put` in the operator table.
 pub static _UNSAFE_INDEX_PUT: OpDef = OpDef {
-    name: "_unsafe_index_put",
-    overload: "",
     schema: "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

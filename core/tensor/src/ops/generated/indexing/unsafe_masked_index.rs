@@ -41,10 +41,7 @@ mod boxed {
 
 /// `_unsafe_masked_index` in the operator table.
 pub static _UNSAFE_MASKED_INDEX: OpDef = OpDef {
-    name: "_unsafe_masked_index",
-    overload: "",
     schema: "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -46,10 +46,7 @@ mod boxed {
 
 /// `_unsafe_masked_index_put_accumulate` in the operator table.
 pub static _UNSAFE_MASKED_INDEX_PUT_ACCUMULATE: OpDef = OpDef {
-    name: "_unsafe_masked_index_put_accumulate",
-    overload: "",
     schema: "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
-    family: "indexing",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -51,10 +51,7 @@ mod boxed {
 
 /// `atleast_1d` in the operator table.
 pub static ATLEAST_1D: OpDef = OpDef {
-    name: "atleast_1d",
-    overload: "",
     schema: "atleast_1d(Tensor self) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -66,10 +63,7 @@ pub static ATLEAST_1D: OpDef = OpDef {
 
 /// `atleast_1d.Sequence` in the operator table.
 pub static ATLEAST_1D_SEQUENCE: OpDef = OpDef {
-    name: "atleast_1d",
-    overload: "Sequence",
     schema: "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

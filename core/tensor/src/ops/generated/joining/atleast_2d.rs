@@ -51,10 +51,7 @@ mod boxed {
 
 /// `atleast_2d` in the operator table.
 pub static ATLEAST_2D: OpDef = OpDef {
-    name: "atleast_2d",
-    overload: "",
     schema: "atleast_2d(Tensor self) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -66,10 +63,7 @@ pub static ATLEAST_2D: OpDef = OpDef {
 
 /// `atleast_2d.Sequence` in the operator table.
 pub static ATLEAST_2D_SEQUENCE: OpDef = OpDef {
-    name: "atleast_2d",
-    overload: "Sequence",
     schema: "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

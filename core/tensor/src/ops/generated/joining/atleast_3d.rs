@@ -51,10 +51,7 @@ mod boxed {
 
 /// `atleast_3d` in the operator table.
 pub static ATLEAST_3D: OpDef = OpDef {
-    name: "atleast_3d",
-    overload: "",
     schema: "atleast_3d(Tensor self) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -66,10 +63,7 @@ pub static ATLEAST_3D: OpDef = OpDef {
 
 /// `atleast_3d.Sequence` in the operator table.
 pub static ATLEAST_3D_SEQUENCE: OpDef = OpDef {
-    name: "atleast_3d",
-    overload: "Sequence",
     schema: "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

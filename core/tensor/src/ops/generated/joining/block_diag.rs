@@ -32,10 +32,7 @@ mod boxed {
 
 /// `block_diag` in the operator table.
 pub static BLOCK_DIAG: OpDef = OpDef {
-    name: "block_diag",
-    overload: "",
     schema: "block_diag(Tensor[] tensors) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `broadcast_tensors` in the operator table.
 pub static BROADCAST_TENSORS: OpDef = OpDef {
-    name: "broadcast_tensors",
-    overload: "",
     schema: "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

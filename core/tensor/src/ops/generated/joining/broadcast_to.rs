@@ -32,10 +32,7 @@ mod boxed {
 
 /// `broadcast_to` in the operator table.
 pub static BROADCAST_TO: OpDef = OpDef {
-    name: "broadcast_to",
-    overload: "",
     schema: "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

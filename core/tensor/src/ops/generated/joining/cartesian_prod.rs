@@ -33,10 +33,7 @@ mod boxed {
 
 /// `cartesian_prod` in the operator table.
 pub static CARTESIAN_PROD: OpDef = OpDef {
-    name: "cartesian_prod",
-    overload: "",
     schema: "cartesian_prod(Tensor[] tensors) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `chunk` in the operator table.
 pub static CHUNK: OpDef = OpDef {
-    name: "chunk",
-    overload: "",
     schema: "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

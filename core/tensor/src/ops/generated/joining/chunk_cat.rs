@@ -33,10 +33,7 @@ mod boxed {
 
 /// `_chunk_cat` in the operator table.
 pub static _CHUNK_CAT: OpDef = OpDef {
-    name: "_chunk_cat",
-    overload: "",
     schema: "_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

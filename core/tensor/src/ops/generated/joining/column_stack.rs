@@ -33,10 +33,7 @@ mod boxed {
 
 /// `column_stack` in the operator table.
 pub static COLUMN_STACK: OpDef = OpDef {
-    name: "column_stack",
-    overload: "",
     schema: "column_stack(Tensor[] tensors) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `dsplit.int` in the operator table.
 pub static DSPLIT_INT: OpDef = OpDef {
-    name: "dsplit",
-    overload: "int",
     schema: "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -67,10 +64,7 @@ pub static DSPLIT_INT: OpDef = OpDef {
 
 /// `dsplit.array` in the operator table.
 pub static DSPLIT_ARRAY: OpDef = OpDef {
-    name: "dsplit",
-    overload: "array",
     schema: "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

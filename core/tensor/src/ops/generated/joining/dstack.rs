@@ -33,10 +33,7 @@ mod boxed {
 
 /// `dstack` in the operator table.
 pub static DSTACK: OpDef = OpDef {
-    name: "dstack",
-    overload: "",
     schema: "dstack(Tensor[] tensors) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

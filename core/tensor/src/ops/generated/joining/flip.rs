@@ -85,10 +85,7 @@ mod boxed {
 
 /// `flip` in the operator table.
 pub static FLIP: OpDef = OpDef {
-    name: "flip",
-    overload: "",
     schema: "flip(Tensor self, int[] dims) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

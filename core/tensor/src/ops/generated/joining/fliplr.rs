@@ -32,10 +32,7 @@ mod boxed {
 
 /// `fliplr` in the operator table.
 pub static FLIPLR: OpDef = OpDef {
-    name: "fliplr",
-    overload: "",
     schema: "fliplr(Tensor self) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

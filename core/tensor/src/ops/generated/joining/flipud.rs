@@ -32,10 +32,7 @@ mod boxed {
 
 /// `flipud` in the operator table.
 pub static FLIPUD: OpDef = OpDef {
-    name: "flipud",
-    overload: "",
     schema: "flipud(Tensor self) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `hsplit.int` in the operator table.
 pub static HSPLIT_INT: OpDef = OpDef {
-    name: "hsplit",
-    overload: "int",
     schema: "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -67,10 +64,7 @@ pub static HSPLIT_INT: OpDef = OpDef {
 
 /// `hsplit.array` in the operator table.
 pub static HSPLIT_ARRAY: OpDef = OpDef {
-    name: "hsplit",
-    overload: "array",
     schema: "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

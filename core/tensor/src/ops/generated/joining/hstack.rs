@@ -33,10 +33,7 @@ mod boxed {
 
 /// `hstack` in the operator table.
 pub static HSTACK: OpDef = OpDef {
-    name: "hstack",
-    overload: "",
     schema: "hstack(Tensor[] tensors) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

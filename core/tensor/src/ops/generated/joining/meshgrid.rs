@@ -52,10 +52,7 @@ mod boxed {
 
 /// `meshgrid.indexing` in the operator table.
 pub static MESHGRID_INDEXING: OpDef = OpDef {
-    name: "meshgrid",
-    overload: "indexing",
     schema: "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -67,10 +64,7 @@ pub static MESHGRID_INDEXING: OpDef = OpDef {
 
 /// `meshgrid` in the operator table.
 pub static MESHGRID: OpDef = OpDef {
-    name: "meshgrid",
-    overload: "",
     schema: "meshgrid(Tensor[] tensors) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `repeat` in the operator table.
 pub static REPEAT: OpDef = OpDef {
-    name: "repeat",
-    overload: "",
     schema: "repeat(Tensor self, int[] repeats) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -35,10 +35,7 @@ mod boxed {
 
 /// `roll` in the operator table.
 pub static ROLL: OpDef = OpDef {
-    name: "roll",
-    overload: "",
     schema: "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

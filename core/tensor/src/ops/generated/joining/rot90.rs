@@ -32,10 +32,7 @@ mod boxed {
 
 /// `rot90` in the operator table.
 pub static ROT90: OpDef = OpDef {
-    name: "rot90",
-    overload: "",
     schema: "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

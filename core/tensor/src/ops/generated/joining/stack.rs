@@ -130,10 +130,7 @@ mod boxed {
 
 /// `stack` in the operator table.
 pub static STACK: OpDef = OpDef {
-    name: "stack",
-    overload: "",
     schema: "stack(Tensor[] tensors, int dim=0) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,
@@ -145,10 +142,7 @@ pub static STACK: OpDef = OpDef {
 
 /// `stack.out` in the operator table.
 pub static STACK_OUT: OpDef = OpDef {
-    name: "stack",
-    overload: "out",
     schema: "stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "joining",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Promote,

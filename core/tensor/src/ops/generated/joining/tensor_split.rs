@@ -82,10 +82,7 @@ mod boxed {
 
 /// `tensor_split.sections` in the operator table.
 pub static TENSOR_SPLIT_SECTIONS: OpDef = OpDef {
-    name: "tensor_split",
-    overload: "sections",
     schema: "tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -97,10 +94,7 @@ pub static TENSOR_SPLIT_SECTIONS: OpDef = OpDef {
 
 /// `tensor_split.indices` in the operator table.
 pub static TENSOR_SPLIT_INDICES: OpDef = OpDef {
-    name: "tensor_split",
-    overload: "indices",
     schema: "tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -112,10 +106,7 @@ pub static TENSOR_SPLIT_INDICES: OpDef = OpDef {
 
 /// `tensor_split.tensor_indices_or_sections` in the operator table.
 pub static TENSOR_SPLIT_TENSOR_INDICES_OR_SECTIONS: OpDef = OpDef {
-    name: "tensor_split",
-    overload: "tensor_indices_or_sections",
     schema: "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

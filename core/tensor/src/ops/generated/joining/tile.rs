@@ -33,10 +33,7 @@ mod boxed {
 
 /// `tile` in the operator table.
 pub static TILE: OpDef = OpDef {
-    name: "tile",
-    overload: "",
     schema: "tile(Tensor self, int[] dims) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

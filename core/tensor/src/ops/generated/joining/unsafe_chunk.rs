@@ -32,10 +32,7 @@ mod boxed {
 
 /// `unsafe_chunk` in the operator table.
 pub static UNSAFE_CHUNK: OpDef = OpDef {
-    name: "unsafe_chunk",
-    overload: "",
     schema: "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `vsplit.int` in the operator table.
 pub static VSPLIT_INT: OpDef = OpDef {
-    name: "vsplit",
-    overload: "int",
     schema: "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -67,10 +64,7 @@ pub static VSPLIT_INT: OpDef = OpDef {
 
 /// `vsplit.array` in the operator table.
 pub static VSPLIT_ARRAY: OpDef = OpDef {
-    name: "vsplit",
-    overload: "array",
     schema: "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `vstack` in the operator table.
 pub static VSTACK: OpDef = OpDef {
-    name: "vstack",
-    overload: "",
     schema: "vstack(Tensor[] tensors) -> Tensor",
-    family: "joining",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -211,10 +211,7 @@ mod boxed {
 
 /// `addbmm` in the operator table.
 pub static ADDBMM: OpDef = OpDef {
-    name: "addbmm",
-    overload: "",
     schema: "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -226,10 +223,7 @@ pub static ADDBMM: OpDef = OpDef {
 
 /// `addbmm_` in the operator table.
 pub static ADDBMM_: OpDef = OpDef {
-    name: "addbmm_",
-    overload: "",
     schema: "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
-    family: "linalg",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -241,10 +235,7 @@ pub static ADDBMM_: OpDef = OpDef {
 
 /// `addbmm.out` in the operator table.
 pub static ADDBMM_OUT: OpDef = OpDef {
-    name: "addbmm",
-    overload: "out",
     schema: "addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

@@ -204,10 +204,7 @@ mod boxed {
 
 /// `addmm` in the operator table.
 pub static ADDMM: OpDef = OpDef {
-    name: "addmm",
-    overload: "",
     schema: "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -219,10 +216,7 @@ pub static ADDMM: OpDef = OpDef {
 
 /// `addmm_` in the operator table.
 pub static ADDMM_: OpDef = OpDef {
-    name: "addmm_",
-    overload: "",
     schema: "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
-    family: "linalg",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -234,10 +228,7 @@ pub static ADDMM_: OpDef = OpDef {
 
 /// `addmm.out` in the operator table.
 pub static ADDMM_OUT: OpDef = OpDef {
-    name: "addmm",
-    overload: "out",
     schema: "addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

@@ -197,10 +197,7 @@ mod boxed {
 
 /// `addmv` in the operator table.
 pub static ADDMV: OpDef = OpDef {
-    name: "addmv",
-    overload: "",
     schema: "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -212,10 +209,7 @@ pub static ADDMV: OpDef = OpDef {
 
 /// `addmv_` in the operator table.
 pub static ADDMV_: OpDef = OpDef {
-    name: "addmv_",
-    overload: "",
     schema: "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
-    family: "linalg",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -227,10 +221,7 @@ pub static ADDMV_: OpDef = OpDef {
 
 /// `addmv.out` in the operator table.
 pub static ADDMV_OUT: OpDef = OpDef {
-    name: "addmv",
-    overload: "out",
     schema: "addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

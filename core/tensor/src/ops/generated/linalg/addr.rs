@@ -106,10 +106,7 @@ mod boxed {
 
 /// `addr` in the operator table.
 pub static ADDR: OpDef = OpDef {
-    name: "addr",
-    overload: "",
     schema: "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -121,10 +118,7 @@ pub static ADDR: OpDef = OpDef {
 
 /// `addr_` in the operator table.
 pub static ADDR_: OpDef = OpDef {
-    name: "addr_",
-    overload: "",
     schema: "addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
-    family: "linalg",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -136,10 +130,7 @@ pub static ADDR_: OpDef = OpDef {
 
 /// `addr.out` in the operator table.
 pub static ADDR_OUT: OpDef = OpDef {
-    name: "addr",
-    overload: "out",
     schema: "addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

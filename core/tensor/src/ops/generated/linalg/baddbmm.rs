@@ -204,10 +204,7 @@ mod boxed {
 
 /// `baddbmm` in the operator table.
 pub static BADDBMM: OpDef = OpDef {
-    name: "baddbmm",
-    overload: "",
     schema: "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -219,10 +216,7 @@ pub static BADDBMM: OpDef = OpDef {
 
 /// `baddbmm_` in the operator table.
 pub static BADDBMM_: OpDef = OpDef {
-    name: "baddbmm_",
-    overload: "",
     schema: "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)",
-    family: "linalg",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -234,10 +228,7 @@ pub static BADDBMM_: OpDef = OpDef {
 
 /// `baddbmm.out` in the operator table.
 pub static BADDBMM_OUT: OpDef = OpDef {
-    name: "baddbmm",
-    overload: "out",
     schema: "baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

@@ -132,10 +132,7 @@ mod boxed {
 
 /// `bmm` in the operator table.
 pub static BMM: OpDef = OpDef {
-    name: "bmm",
-    overload: "",
     schema: "bmm(Tensor self, Tensor mat2) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -147,10 +144,7 @@ pub static BMM: OpDef = OpDef {
 
 /// `bmm.out` in the operator table.
 pub static BMM_OUT: OpDef = OpDef {
-    name: "bmm",
-    overload: "out",
     schema: "bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

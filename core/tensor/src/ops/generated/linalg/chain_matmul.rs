@@ -71,10 +71,7 @@ mod boxed {
 
 /// `chain_matmul` in the operator table.
 pub static CHAIN_MATMUL: OpDef = OpDef {
-    name: "chain_matmul",
-    overload: "",
     schema: "chain_matmul(Tensor[] matrices) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -86,10 +83,7 @@ pub static CHAIN_MATMUL: OpDef = OpDef {
 
 /// `chain_matmul.out` in the operator table.
 pub static CHAIN_MATMUL_OUT: OpDef = OpDef {
-    name: "chain_matmul",
-    overload: "out",
     schema: "chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `cross` in the operator table.
 pub static CROSS: OpDef = OpDef {
-    name: "cross",
-    overload: "",
     schema: "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

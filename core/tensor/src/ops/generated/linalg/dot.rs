@@ -131,10 +131,7 @@ mod boxed {
 
 /// `dot` in the operator table.
 pub static DOT: OpDef = OpDef {
-    name: "dot",
-    overload: "",
     schema: "dot(Tensor self, Tensor tensor) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -146,10 +143,7 @@ pub static DOT: OpDef = OpDef {
 
 /// `dot.out` in the operator table.
 pub static DOT_OUT: OpDef = OpDef {
-    name: "dot",
-    overload: "out",
     schema: "dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

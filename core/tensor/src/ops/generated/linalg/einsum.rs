@@ -35,10 +35,7 @@ mod boxed {
 
 /// `einsum` in the operator table.
 pub static EINSUM: OpDef = OpDef {
-    name: "einsum",
-    overload: "",
     schema: "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -70,10 +70,7 @@ mod boxed {
 
 /// `ger` in the operator table.
 pub static GER: OpDef = OpDef {
-    name: "ger",
-    overload: "",
     schema: "ger(Tensor self, Tensor vec2) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -85,10 +82,7 @@ pub static GER: OpDef = OpDef {
 
 /// `ger.out` in the operator table.
 pub static GER_OUT: OpDef = OpDef {
-    name: "ger",
-    overload: "out",
     schema: "ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -70,10 +70,7 @@ mod boxed {
 
 /// `inner` in the operator table.
 pub static INNER: OpDef = OpDef {
-    name: "inner",
-    overload: "",
     schema: "inner(Tensor self, Tensor other) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -85,10 +82,7 @@ pub static INNER: OpDef = OpDef {
 
 /// `inner.out` in the operator table.
 pub static INNER_OUT: OpDef = OpDef {
-    name: "inner",
-    overload: "out",
     schema: "inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

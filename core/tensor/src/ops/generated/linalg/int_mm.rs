@@ -73,10 +73,7 @@ mod boxed {
 
 /// `_int_mm` in the operator table.
 pub static _INT_MM: OpDef = OpDef {
-    name: "_int_mm",
-    overload: "",
     schema: "_int_mm(Tensor self, Tensor mat2) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -88,10 +85,7 @@ pub static _INT_MM: OpDef = OpDef {
 
 /// `_int_mm.out` in the operator table.
 pub static _INT_MM_OUT: OpDef = OpDef {
-    name: "_int_mm",
-    overload: "out",
     schema: "_int_mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

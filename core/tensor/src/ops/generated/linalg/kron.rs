@@ -32,10 +32,7 @@ mod boxed {
 
 /// `kron` in the operator table.
 pub static KRON: OpDef = OpDef {
-    name: "kron",
-    overload: "",
     schema: "kron(Tensor self, Tensor other) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

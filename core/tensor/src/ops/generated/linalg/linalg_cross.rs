@@ -33,10 +33,7 @@ mod boxed {
 
 /// `linalg_cross` in the operator table.
 pub static LINALG_CROSS: OpDef = OpDef {
-    name: "linalg_cross",
-    overload: "",
     schema: "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

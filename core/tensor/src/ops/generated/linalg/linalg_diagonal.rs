@@ -33,10 +33,7 @@ mod boxed {
 
 /// `linalg_diagonal` in the operator table.
 pub static LINALG_DIAGONAL: OpDef = OpDef {
-    name: "linalg_diagonal",
-    overload: "",
     schema: "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `linalg_matmul` in the operator table.
 pub static LINALG_MATMUL: OpDef = OpDef {
-    name: "linalg_matmul",
-    overload: "",
     schema: "linalg_matmul(Tensor self, Tensor other) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

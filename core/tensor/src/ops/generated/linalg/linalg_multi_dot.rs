@@ -72,10 +72,7 @@ mod boxed {
 
 /// `linalg_multi_dot` in the operator table.
 pub static LINALG_MULTI_DOT: OpDef = OpDef {
-    name: "linalg_multi_dot",
-    overload: "",
     schema: "linalg_multi_dot(Tensor[] tensors) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -87,10 +84,7 @@ pub static LINALG_MULTI_DOT: OpDef = OpDef {
 
 /// `linalg_multi_dot.out` in the operator table.
 pub static LINALG_MULTI_DOT_OUT: OpDef = OpDef {
-    name: "linalg_multi_dot",
-    overload: "out",
     schema: "linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

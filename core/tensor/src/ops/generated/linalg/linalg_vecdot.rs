@@ -33,10 +33,7 @@ mod boxed {
 
 /// `linalg_vecdot` in the operator table.
 pub static LINALG_VECDOT: OpDef = OpDef {
-    name: "linalg_vecdot",
-    overload: "",
     schema: "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

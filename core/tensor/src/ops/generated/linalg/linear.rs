@@ -71,10 +71,7 @@ mod boxed {
 
 /// `linear` in the operator table.
 pub static LINEAR: OpDef = OpDef {
-    name: "linear",
-    overload: "",
     schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,
@@ -86,10 +83,7 @@ pub static LINEAR: OpDef = OpDef {
 
 /// `linear.out` in the operator table.
 pub static LINEAR_OUT: OpDef = OpDef {
-    name: "linear",
-    overload: "out",
     schema: "linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

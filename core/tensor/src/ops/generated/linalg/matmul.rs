@@ -72,10 +72,7 @@ mod boxed {
 
 /// `matmul` in the operator table.
 pub static MATMUL: OpDef = OpDef {
-    name: "matmul",
-    overload: "",
     schema: "matmul(Tensor self, Tensor other) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,
@@ -87,10 +84,7 @@ pub static MATMUL: OpDef = OpDef {
 
 /// `matmul.out` in the operator table.
 pub static MATMUL_OUT: OpDef = OpDef {
-    name: "matmul",
-    overload: "out",
     schema: "matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

@@ -131,10 +131,7 @@ mod boxed {
 
 /// `mm` in the operator table.
 pub static MM: OpDef = OpDef {
-    name: "mm",
-    overload: "",
     schema: "mm(Tensor self, Tensor mat2) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -146,10 +143,7 @@ pub static MM: OpDef = OpDef {
 
 /// `mm.out` in the operator table.
 pub static MM_OUT: OpDef = OpDef {
-    name: "mm",
-    overload: "out",
     schema: "mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

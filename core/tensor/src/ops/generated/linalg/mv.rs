@@ -131,10 +131,7 @@ mod boxed {
 
 /// `mv` in the operator table.
 pub static MV: OpDef = OpDef {
-    name: "mv",
-    overload: "",
     schema: "mv(Tensor self, Tensor vec) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,
@@ -146,10 +143,7 @@ pub static MV: OpDef = OpDef {
 
 /// `mv.out` in the operator table.
 pub static MV_OUT: OpDef = OpDef {
-    name: "mv",
-    overload: "out",
     schema: "mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Lower,

@@ -70,10 +70,7 @@ mod boxed {
 
 /// `outer` in the operator table.
 pub static OUTER: OpDef = OpDef {
-    name: "outer",
-    overload: "",
     schema: "outer(Tensor self, Tensor vec2) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -85,10 +82,7 @@ pub static OUTER: OpDef = OpDef {
 
 /// `outer.out` in the operator table.
 pub static OUTER_OUT: OpDef = OpDef {
-    name: "outer",
-    overload: "out",
     schema: "outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

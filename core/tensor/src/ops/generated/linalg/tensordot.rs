@@ -33,10 +33,7 @@ mod boxed {
 
 /// `tensordot` in the operator table.
 pub static TENSORDOT: OpDef = OpDef {
-    name: "tensordot",
-    overload: "",
     schema: "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

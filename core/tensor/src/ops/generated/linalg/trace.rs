@@ -32,10 +32,7 @@ mod boxed {
 
 /// `trace` in the operator table.
 pub static TRACE: OpDef = OpDef {
-    name: "trace",
-    overload: "",
     schema: "trace(Tensor self) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -70,10 +70,7 @@ mod boxed {
 
 /// `vdot` in the operator table.
 pub static VDOT: OpDef = OpDef {
-    name: "vdot",
-    overload: "",
     schema: "vdot(Tensor self, Tensor other) -> Tensor",
-    family: "linalg",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -85,10 +82,7 @@ pub static VDOT: OpDef = OpDef {
 
 /// `vdot.out` in the operator table.
 pub static VDOT_OUT: OpDef = OpDef {
-    name: "vdot",
-    overload: "out",
     schema: "vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "linalg",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -185,10 +185,7 @@ mod boxed {
 
 /// `binary_cross_entropy` in the operator table.
 pub static BINARY_CROSS_ENTROPY: OpDef = OpDef {
-    name: "binary_cross_entropy",
-    overload: "",
     schema: "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -200,10 +197,7 @@ pub static BINARY_CROSS_ENTROPY: OpDef = OpDef {
 
 /// `binary_cross_entropy.out` in the operator table.
 pub static BINARY_CROSS_ENTROPY_OUT: OpDef = OpDef {
-    name: "binary_cross_entropy",
-    overload: "out",
     schema: "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

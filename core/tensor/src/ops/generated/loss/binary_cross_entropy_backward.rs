@@ -262,10 +262,7 @@ mod boxed {
 
 /// `binary_cross_entropy_backward` in the operator table.
 pub static BINARY_CROSS_ENTROPY_BACKWARD: OpDef = OpDef {
-    name: "binary_cross_entropy_backward",
-    overload: "",
     schema: "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -277,10 +274,7 @@ pub static BINARY_CROSS_ENTROPY_BACKWARD: OpDef = OpDef {
 
 /// `binary_cross_entropy_backward.grad_input` in the operator table.
 pub static BINARY_CROSS_ENTROPY_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "binary_cross_entropy_backward",
-    overload: "grad_input",
     schema: "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -57,10 +57,7 @@ mod boxed {
 
 /// `binary_cross_entropy_with_logits` in the operator table.
 pub static BINARY_CROSS_ENTROPY_WITH_LOGITS: OpDef = OpDef {
-    name: "binary_cross_entropy_with_logits",
-    overload: "",
     schema: "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -47,10 +47,7 @@ mod boxed {
 
 /// `cosine_embedding_loss` in the operator table.
 pub static COSINE_EMBEDDING_LOSS: OpDef = OpDef {
-    name: "cosine_embedding_loss",
-    overload: "",
     schema: "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -54,10 +54,7 @@ mod boxed {
 
 /// `cross_entropy_loss` in the operator table.
 pub static CROSS_ENTROPY_LOSS: OpDef = OpDef {
-    name: "cross_entropy_loss",
-    overload: "",
     schema: "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

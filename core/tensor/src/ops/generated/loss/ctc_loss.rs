@@ -259,10 +259,7 @@ mod boxed {
 
 /// `ctc_loss.IntList` in the operator table.
 pub static CTC_LOSS_INTLIST: OpDef = OpDef {
-    name: "ctc_loss",
-    overload: "IntList",
     schema: "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -274,10 +271,7 @@ pub static CTC_LOSS_INTLIST: OpDef = OpDef {
 
 /// `ctc_loss.Tensor` in the operator table.
 pub static CTC_LOSS_TENSOR: OpDef = OpDef {
-    name: "ctc_loss",
-    overload: "Tensor",
     schema: "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -289,10 +283,7 @@ pub static CTC_LOSS_TENSOR: OpDef = OpDef {
 
 /// `_ctc_loss` in the operator table.
 pub static _CTC_LOSS: OpDef = OpDef {
-    name: "_ctc_loss",
-    overload: "",
     schema: "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

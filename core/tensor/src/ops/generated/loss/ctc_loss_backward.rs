@@ -128,10 +128,7 @@ mod boxed {
 
 /// `_ctc_loss_backward` in the operator table.
 pub static _CTC_LOSS_BACKWARD: OpDef = OpDef {
-    name: "_ctc_loss_backward",
-    overload: "",
     schema: "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

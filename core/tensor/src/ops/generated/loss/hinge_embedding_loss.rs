@@ -34,10 +34,7 @@ mod boxed {
 
 /// `hinge_embedding_loss` in the operator table.
 pub static HINGE_EMBEDDING_LOSS: OpDef = OpDef {
-    name: "hinge_embedding_loss",
-    overload: "",
     schema: "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

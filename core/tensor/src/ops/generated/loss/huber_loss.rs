@@ -142,10 +142,7 @@ mod boxed {
 
 /// `huber_loss` in the operator table.
 pub static HUBER_LOSS: OpDef = OpDef {
-    name: "huber_loss",
-    overload: "",
     schema: "huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -157,10 +154,7 @@ pub static HUBER_LOSS: OpDef = OpDef {
 
 /// `huber_loss.out` in the operator table.
 pub static HUBER_LOSS_OUT: OpDef = OpDef {
-    name: "huber_loss",
-    overload: "out",
     schema: "huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

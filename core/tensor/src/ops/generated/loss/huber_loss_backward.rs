@@ -216,10 +216,7 @@ mod boxed {
 
 /// `huber_loss_backward` in the operator table.
 pub static HUBER_LOSS_BACKWARD: OpDef = OpDef {
-    name: "huber_loss_backward",
-    overload: "",
     schema: "huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -231,10 +228,7 @@ pub static HUBER_LOSS_BACKWARD: OpDef = OpDef {
 
 /// `huber_loss_backward.out` in the operator table.
 pub static HUBER_LOSS_BACKWARD_OUT: OpDef = OpDef {
-    name: "huber_loss_backward",
-    overload: "out",
     schema: "huber_loss_backward.out(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `kl_div` in the operator table.
 pub static KL_DIV: OpDef = OpDef {
-    name: "kl_div",
-    overload: "",
     schema: "kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

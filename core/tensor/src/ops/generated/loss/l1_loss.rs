@@ -33,10 +33,7 @@ mod boxed {
 
 /// `l1_loss` in the operator table.
 pub static L1_LOSS: OpDef = OpDef {
-    name: "l1_loss",
-    overload: "",
     schema: "l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -171,10 +171,7 @@ mod boxed {
 
 /// `log_softmax.int` in the operator table.
 pub static LOG_SOFTMAX_INT: OpDef = OpDef {
-    name: "log_softmax",
-    overload: "int",
     schema: "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -186,10 +183,7 @@ pub static LOG_SOFTMAX_INT: OpDef = OpDef {
 
 /// `log_softmax.int_out` in the operator table.
 pub static LOG_SOFTMAX_INT_OUT: OpDef = OpDef {
-    name: "log_softmax",
-    overload: "int_out",
     schema: "log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -201,10 +195,7 @@ pub static LOG_SOFTMAX_INT_OUT: OpDef = OpDef {
 
 /// `_log_softmax` in the operator table.
 pub static _LOG_SOFTMAX: OpDef = OpDef {
-    name: "_log_softmax",
-    overload: "",
     schema: "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -216,10 +207,7 @@ pub static _LOG_SOFTMAX: OpDef = OpDef {
 
 /// `_log_softmax.out` in the operator table.
 pub static _LOG_SOFTMAX_OUT: OpDef = OpDef {
-    name: "_log_softmax",
-    overload: "out",
     schema: "_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

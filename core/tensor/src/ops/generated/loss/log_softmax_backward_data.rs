@@ -117,10 +117,7 @@ mod boxed {
 
 /// `_log_softmax_backward_data` in the operator table.
 pub static _LOG_SOFTMAX_BACKWARD_DATA: OpDef = OpDef {
-    name: "_log_softmax_backward_data",
-    overload: "",
     schema: "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -41,10 +41,7 @@ mod boxed {
 
 /// `margin_ranking_loss` in the operator table.
 pub static MARGIN_RANKING_LOSS: OpDef = OpDef {
-    name: "margin_ranking_loss",
-    overload: "",
     schema: "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

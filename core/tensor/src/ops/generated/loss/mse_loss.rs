@@ -138,10 +138,7 @@ mod boxed {
 
 /// `mse_loss` in the operator table.
 pub static MSE_LOSS: OpDef = OpDef {
-    name: "mse_loss",
-    overload: "",
     schema: "mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -153,10 +150,7 @@ pub static MSE_LOSS: OpDef = OpDef {
 
 /// `mse_loss.out` in the operator table.
 pub static MSE_LOSS_OUT: OpDef = OpDef {
-    name: "mse_loss",
-    overload: "out",
     schema: "mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

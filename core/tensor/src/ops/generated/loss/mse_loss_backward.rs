@@ -176,10 +176,7 @@ mod boxed {
 
 /// `mse_loss_backward` in the operator table.
 pub static MSE_LOSS_BACKWARD: OpDef = OpDef {
-    name: "mse_loss_backward",
-    overload: "",
     schema: "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +188,7 @@ pub static MSE_LOSS_BACKWARD: OpDef = OpDef {
 
 /// `mse_loss_backward.grad_input` in the operator table.
 pub static MSE_LOSS_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "mse_loss_backward",
-    overload: "grad_input",
     schema: "mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

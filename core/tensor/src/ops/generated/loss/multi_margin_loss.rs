@@ -48,10 +48,7 @@ mod boxed {
 
 /// `multi_margin_loss` in the operator table.
 pub static MULTI_MARGIN_LOSS: OpDef = OpDef {
-    name: "multi_margin_loss",
-    overload: "",
     schema: "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

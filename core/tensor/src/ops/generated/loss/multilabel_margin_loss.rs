@@ -33,10 +33,7 @@ mod boxed {
 
 /// `multilabel_margin_loss` in the operator table.
 pub static MULTILABEL_MARGIN_LOSS: OpDef = OpDef {
-    name: "multilabel_margin_loss",
-    overload: "",
     schema: "multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

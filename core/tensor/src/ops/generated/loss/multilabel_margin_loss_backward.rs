@@ -136,10 +136,7 @@ mod boxed {
 
 /// `multilabel_margin_loss_backward` in the operator table.
 pub static MULTILABEL_MARGIN_LOSS_BACKWARD: OpDef = OpDef {
-    name: "multilabel_margin_loss_backward",
-    overload: "",
     schema: "multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -104,10 +104,7 @@ mod boxed {
 
 /// `multilabel_margin_loss_forward` in the operator table.
 pub static MULTILABEL_MARGIN_LOSS_FORWARD: OpDef = OpDef {
-    name: "multilabel_margin_loss_forward",
-    overload: "",
     schema: "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

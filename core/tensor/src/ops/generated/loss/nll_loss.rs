@@ -98,10 +98,7 @@ mod boxed {
 
 /// `nll_loss` in the operator table.
 pub static NLL_LOSS: OpDef = OpDef {
-    name: "nll_loss",
-    overload: "",
     schema: "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -113,10 +110,7 @@ pub static NLL_LOSS: OpDef = OpDef {
 
 /// `nll_loss.out` in the operator table.
 pub static NLL_LOSS_OUT: OpDef = OpDef {
-    name: "nll_loss",
-    overload: "out",
     schema: "nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

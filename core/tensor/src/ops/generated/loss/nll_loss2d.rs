@@ -39,10 +39,7 @@ mod boxed {
 
 /// `nll_loss2d` in the operator table.
 pub static NLL_LOSS2D: OpDef = OpDef {
-    name: "nll_loss2d",
-    overload: "",
     schema: "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

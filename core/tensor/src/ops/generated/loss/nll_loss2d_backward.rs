@@ -57,10 +57,7 @@ mod boxed {
 
 /// `nll_loss2d_backward` in the operator table.
 pub static NLL_LOSS2D_BACKWARD: OpDef = OpDef {
-    name: "nll_loss2d_backward",
-    overload: "",
     schema: "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

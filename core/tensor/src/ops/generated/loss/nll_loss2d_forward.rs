@@ -44,10 +44,7 @@ mod boxed {
 
 /// `nll_loss2d_forward` in the operator table.
 pub static NLL_LOSS2D_FORWARD: OpDef = OpDef {
-    name: "nll_loss2d_forward",
-    overload: "",
     schema: "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

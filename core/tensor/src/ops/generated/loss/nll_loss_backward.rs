@@ -319,10 +319,7 @@ mod boxed {
 
 /// `nll_loss_backward` in the operator table.
 pub static NLL_LOSS_BACKWARD: OpDef = OpDef {
-    name: "nll_loss_backward",
-    overload: "",
     schema: "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -334,10 +331,7 @@ pub static NLL_LOSS_BACKWARD: OpDef = OpDef {
 
 /// `nll_loss_backward.grad_input` in the operator table.
 pub static NLL_LOSS_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "nll_loss_backward",
-    overload: "grad_input",
     schema: "nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -213,10 +213,7 @@ mod boxed {
 
 /// `nll_loss_forward` in the operator table.
 pub static NLL_LOSS_FORWARD: OpDef = OpDef {
-    name: "nll_loss_forward",
-    overload: "",
     schema: "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -228,10 +225,7 @@ pub static NLL_LOSS_FORWARD: OpDef = OpDef {
 
 /// `nll_loss_forward.output` in the operator table.
 pub static NLL_LOSS_FORWARD_OUTPUT: OpDef = OpDef {
-    name: "nll_loss_forward",
-    overload: "output",
     schema: "nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

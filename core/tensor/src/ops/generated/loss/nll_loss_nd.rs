@@ -41,10 +41,7 @@ mod boxed {
 
 /// `nll_loss_nd` in the operator table.
 pub static NLL_LOSS_ND: OpDef = OpDef {
-    name: "nll_loss_nd",
-    overload: "",
     schema: "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

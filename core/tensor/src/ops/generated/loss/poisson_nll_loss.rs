@@ -49,10 +49,7 @@ mod boxed {
 
 /// `poisson_nll_loss` in the operator table.
 pub static POISSON_NLL_LOSS: OpDef = OpDef {
-    name: "poisson_nll_loss",
-    overload: "",
     schema: "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

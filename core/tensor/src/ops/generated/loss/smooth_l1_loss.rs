@@ -142,10 +142,7 @@ mod boxed {
 
 /// `smooth_l1_loss` in the operator table.
 pub static SMOOTH_L1_LOSS: OpDef = OpDef {
-    name: "smooth_l1_loss",
-    overload: "",
     schema: "smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -157,10 +154,7 @@ pub static SMOOTH_L1_LOSS: OpDef = OpDef {
 
 /// `smooth_l1_loss.out` in the operator table.
 pub static SMOOTH_L1_LOSS_OUT: OpDef = OpDef {
-    name: "smooth_l1_loss",
-    overload: "out",
     schema: "smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

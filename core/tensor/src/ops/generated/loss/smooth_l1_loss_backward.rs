@@ -221,10 +221,7 @@ mod boxed {
 
 /// `smooth_l1_loss_backward` in the operator table.
 pub static SMOOTH_L1_LOSS_BACKWARD: OpDef = OpDef {
-    name: "smooth_l1_loss_backward",
-    overload: "",
     schema: "smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -236,10 +233,7 @@ pub static SMOOTH_L1_LOSS_BACKWARD: OpDef = OpDef {
 
 /// `smooth_l1_loss_backward.grad_input` in the operator table.
 pub static SMOOTH_L1_LOSS_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "smooth_l1_loss_backward",
-    overload: "grad_input",
     schema: "smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "loss",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

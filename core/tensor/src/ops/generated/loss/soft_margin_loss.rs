@@ -33,10 +33,7 @@ mod boxed {
 
 /// `soft_margin_loss` in the operator table.
 pub static SOFT_MARGIN_LOSS: OpDef = OpDef {
-    name: "soft_margin_loss",
-    overload: "",
     schema: "soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

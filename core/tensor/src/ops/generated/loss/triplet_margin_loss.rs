@@ -58,10 +58,7 @@ mod boxed {
 
 /// `triplet_margin_loss` in the operator table.
 pub static TRIPLET_MARGIN_LOSS: OpDef = OpDef {
-    name: "triplet_margin_loss",
-    overload: "",
     schema: "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor",
-    family: "loss",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -35,10 +35,7 @@ mod boxed {
 
 /// `alpha_dropout` in the operator table.
 pub static ALPHA_DROPOUT: OpDef = OpDef {
-    name: "alpha_dropout",
-    overload: "",
     schema: "alpha_dropout(Tensor input, float p, bool train) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -34,10 +34,7 @@ mod boxed {
 
 /// `bilinear` in the operator table.
 pub static BILINEAR: OpDef = OpDef {
-    name: "bilinear",
-    overload: "",
     schema: "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Lower,

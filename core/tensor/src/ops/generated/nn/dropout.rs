@@ -58,10 +58,7 @@ mod boxed {
 
 /// `dropout` in the operator table.
 pub static DROPOUT: OpDef = OpDef {
-    name: "dropout",
-    overload: "",
     schema: "dropout(Tensor input, float p, bool train) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -73,10 +70,7 @@ pub static DROPOUT: OpDef = OpDef {
 
 /// `dropout_` in the operator table.
 pub static DROPOUT_: OpDef = OpDef {
-    name: "dropout_",
-    overload: "",
     schema: "dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
-    family: "nn",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -122,10 +122,7 @@ mod boxed {
 
 /// `embedding` in the operator table.
 pub static EMBEDDING: OpDef = OpDef {
-    name: "embedding",
-    overload: "",
     schema: "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

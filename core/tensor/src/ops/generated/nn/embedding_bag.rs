@@ -148,10 +148,7 @@ mod boxed {
 
 /// `embedding_bag` in the operator table.
 pub static EMBEDDING_BAG: OpDef = OpDef {
-    name: "embedding_bag",
-    overload: "",
     schema: "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -163,10 +160,7 @@ pub static EMBEDDING_BAG: OpDef = OpDef {
 
 /// `embedding_bag.padding_idx` in the operator table.
 pub static EMBEDDING_BAG_PADDING_IDX: OpDef = OpDef {
-    name: "embedding_bag",
-    overload: "padding_idx",
     schema: "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -47,10 +47,7 @@ mod boxed {
 
 /// `embedding_dense_backward` in the operator table.
 pub static EMBEDDING_DENSE_BACKWARD: OpDef = OpDef {
-    name: "embedding_dense_backward",
-    overload: "",
     schema: "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

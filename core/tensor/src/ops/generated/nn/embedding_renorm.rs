@@ -68,10 +68,7 @@ mod boxed {
 
 /// `embedding_renorm_` in the operator table.
 pub static EMBEDDING_RENORM_: OpDef = OpDef {
-    name: "embedding_renorm_",
-    overload: "",
     schema: "embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
-    family: "nn",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

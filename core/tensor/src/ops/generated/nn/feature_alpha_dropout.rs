@@ -33,10 +33,7 @@ mod boxed {
 
 /// `feature_alpha_dropout` in the operator table.
 pub static FEATURE_ALPHA_DROPOUT: OpDef = OpDef {
-    name: "feature_alpha_dropout",
-    overload: "",
     schema: "feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -35,10 +35,7 @@ mod boxed {
 
 /// `feature_dropout` in the operator table.
 pub static FEATURE_DROPOUT: OpDef = OpDef {
-    name: "feature_dropout",
-    overload: "",
     schema: "feature_dropout(Tensor input, float p, bool train) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

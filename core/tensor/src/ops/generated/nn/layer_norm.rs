@@ -51,10 +51,7 @@ mod boxed {
 
 /// `layer_norm` in the operator table.
 pub static LAYER_NORM: OpDef = OpDef {
-    name: "layer_norm",
-    overload: "",
     schema: "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -84,10 +84,7 @@ mod boxed {
 
 /// `_layer_norm_backward_input` in the operator table.
 pub static _LAYER_NORM_BACKWARD_INPUT: OpDef = OpDef {
-    name: "_layer_norm_backward_input",
-    overload: "",
     schema: "_layer_norm_backward_input(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -75,10 +75,7 @@ mod boxed {
 
 /// `_layer_norm_backward_weight` in the operator table.
 pub static _LAYER_NORM_BACKWARD_WEIGHT: OpDef = OpDef {
-    name: "_layer_norm_backward_weight",
-    overload: "",
     schema: "_layer_norm_backward_weight(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, ScalarType dtype) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

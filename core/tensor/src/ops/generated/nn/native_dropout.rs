@@ -96,10 +96,7 @@ mod boxed {
 
 /// `native_dropout` in the operator table.
 pub static NATIVE_DROPOUT: OpDef = OpDef {
-    name: "native_dropout",
-    overload: "",
     schema: "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

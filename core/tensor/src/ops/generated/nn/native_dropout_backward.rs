@@ -87,10 +87,7 @@ mod boxed {
 
 /// `native_dropout_backward` in the operator table.
 pub static NATIVE_DROPOUT_BACKWARD: OpDef = OpDef {
-    name: "native_dropout_backward",
-    overload: "",
     schema: "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

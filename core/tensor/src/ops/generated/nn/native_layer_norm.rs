@@ -172,10 +172,7 @@ mod boxed {
 
 /// `native_layer_norm` in the operator table.
 pub static NATIVE_LAYER_NORM: OpDef = OpDef {
-    name: "native_layer_norm",
-    overload: "",
     schema: "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `one_hot` in the operator table.
 pub static ONE_HOT: OpDef = OpDef {
-    name: "one_hot",
-    overload: "",
     schema: "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -30,10 +30,7 @@ mod boxed {
 
 /// `_safe_softmax` in the operator table.
 pub static _SAFE_SOFTMAX: OpDef = OpDef {
-    name: "_safe_softmax",
-    overload: "",
     schema: "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -60,10 +60,7 @@ mod boxed {
 
 /// `scaled_dot_product_attention` in the operator table.
 pub static SCALED_DOT_PRODUCT_ATTENTION: OpDef = OpDef {
-    name: "scaled_dot_product_attention",
-    overload: "",
     schema: "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

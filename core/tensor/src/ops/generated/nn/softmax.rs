@@ -171,10 +171,7 @@ mod boxed {
 
 /// `softmax.int` in the operator table.
 pub static SOFTMAX_INT: OpDef = OpDef {
-    name: "softmax",
-    overload: "int",
     schema: "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -186,10 +183,7 @@ pub static SOFTMAX_INT: OpDef = OpDef {
 
 /// `softmax.int_out` in the operator table.
 pub static SOFTMAX_INT_OUT: OpDef = OpDef {
-    name: "softmax",
-    overload: "int_out",
     schema: "softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "nn",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -201,10 +195,7 @@ pub static SOFTMAX_INT_OUT: OpDef = OpDef {
 
 /// `_softmax` in the operator table.
 pub static _SOFTMAX: OpDef = OpDef {
-    name: "_softmax",
-    overload: "",
     schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -216,10 +207,7 @@ pub static _SOFTMAX: OpDef = OpDef {
 
 /// `_softmax.out` in the operator table.
 pub static _SOFTMAX_OUT: OpDef = OpDef {
-    name: "_softmax",
-    overload: "out",
     schema: "_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "nn",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -118,10 +118,7 @@ mod boxed {
 
 /// `_softmax_backward_data` in the operator table.
 pub static _SOFTMAX_BACKWARD_DATA: OpDef = OpDef {
-    name: "_softmax_backward_data",
-    overload: "",
     schema: "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-    family: "nn",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

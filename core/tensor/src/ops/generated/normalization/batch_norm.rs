@@ -68,10 +68,7 @@ mod boxed {
 
 /// `batch_norm` in the operator table.
 pub static BATCH_NORM: OpDef = OpDef {
-    name: "batch_norm",
-    overload: "",
     schema: "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

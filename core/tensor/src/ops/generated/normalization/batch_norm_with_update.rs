@@ -58,10 +58,7 @@ mod boxed {
 
 /// `_batch_norm_with_update` in the operator table.
 pub static _BATCH_NORM_WITH_UPDATE: OpDef = OpDef {
-    name: "_batch_norm_with_update",
-    overload: "",
     schema: "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

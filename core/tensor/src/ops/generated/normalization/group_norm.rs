@@ -196,10 +196,7 @@ mod boxed {
 
 /// `group_norm` in the operator table.
 pub static GROUP_NORM: OpDef = OpDef {
-    name: "group_norm",
-    overload: "",
     schema: "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -211,10 +208,7 @@ pub static GROUP_NORM: OpDef = OpDef {
 
 /// `_group_norm` in the operator table.
 pub static _GROUP_NORM: OpDef = OpDef {
-    name: "_group_norm",
-    overload: "",
     schema: "_group_norm(Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

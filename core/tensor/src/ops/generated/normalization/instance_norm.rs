@@ -77,10 +77,7 @@ mod boxed {
 
 /// `instance_norm` in the operator table.
 pub static INSTANCE_NORM: OpDef = OpDef {
-    name: "instance_norm",
-    overload: "",
     schema: "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -243,10 +243,7 @@ mod boxed {
 
 /// `native_batch_norm` in the operator table.
 pub static NATIVE_BATCH_NORM: OpDef = OpDef {
-    name: "native_batch_norm",
-    overload: "",
     schema: "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

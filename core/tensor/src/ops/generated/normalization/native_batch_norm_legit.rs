@@ -98,10 +98,7 @@ mod boxed {
 
 /// `_native_batch_norm_legit` in the operator table.
 pub static _NATIVE_BATCH_NORM_LEGIT: OpDef = OpDef {
-    name: "_native_batch_norm_legit",
-    overload: "",
     schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -113,10 +110,7 @@ pub static _NATIVE_BATCH_NORM_LEGIT: OpDef = OpDef {
 
 /// `_native_batch_norm_legit.no_stats` in the operator table.
 pub static _NATIVE_BATCH_NORM_LEGIT_NO_STATS: OpDef = OpDef {
-    name: "_native_batch_norm_legit",
-    overload: "no_stats",
     schema: "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

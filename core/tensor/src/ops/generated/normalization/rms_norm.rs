@@ -34,10 +34,7 @@ mod boxed {
 
 /// `rms_norm` in the operator table.
 pub static RMS_NORM: OpDef = OpDef {
-    name: "rms_norm",
-    overload: "",
     schema: "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    family: "normalization",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `abs` in the operator table.
 pub static ABS: OpDef = OpDef {
-    name: "abs",
-    overload: "",
     schema: "abs(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ABS: OpDef = OpDef {
 
 /// `abs_` in the operator table.
 pub static ABS_: OpDef = OpDef {
-    name: "abs_",
-    overload: "",
     schema: "abs_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ABS_: OpDef = OpDef {
 
 /// `abs.out` in the operator table.
 pub static ABS_OUT: OpDef = OpDef {
-    name: "abs",
-    overload: "out",
     schema: "abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -181,10 +181,7 @@ mod boxed {
 
 /// `addcdiv` in the operator table.
 pub static ADDCDIV: OpDef = OpDef {
-    name: "addcdiv",
-    overload: "",
     schema: "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -196,10 +193,7 @@ pub static ADDCDIV: OpDef = OpDef {
 
 /// `addcdiv_` in the operator table.
 pub static ADDCDIV_: OpDef = OpDef {
-    name: "addcdiv_",
-    overload: "",
     schema: "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -211,10 +205,7 @@ pub static ADDCDIV_: OpDef = OpDef {
 
 /// `addcdiv.out` in the operator table.
 pub static ADDCDIV_OUT: OpDef = OpDef {
-    name: "addcdiv",
-    overload: "out",
     schema: "addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

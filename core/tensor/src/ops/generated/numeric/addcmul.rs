@@ -180,10 +180,7 @@ mod boxed {
 
 /// `addcmul` in the operator table.
 pub static ADDCMUL: OpDef = OpDef {
-    name: "addcmul",
-    overload: "",
     schema: "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -195,10 +192,7 @@ pub static ADDCMUL: OpDef = OpDef {
 
 /// `addcmul_` in the operator table.
 pub static ADDCMUL_: OpDef = OpDef {
-    name: "addcmul_",
-    overload: "",
     schema: "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -210,10 +204,7 @@ pub static ADDCMUL_: OpDef = OpDef {
 
 /// `addcmul.out` in the operator table.
 pub static ADDCMUL_OUT: OpDef = OpDef {
-    name: "addcmul",
-    overload: "out",
     schema: "addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

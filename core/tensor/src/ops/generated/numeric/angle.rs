@@ -121,10 +121,7 @@ mod boxed {
 
 /// `angle` in the operator table.
 pub static ANGLE: OpDef = OpDef {
-    name: "angle",
-    overload: "",
     schema: "angle(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -136,10 +133,7 @@ pub static ANGLE: OpDef = OpDef {
 
 /// `angle.out` in the operator table.
 pub static ANGLE_OUT: OpDef = OpDef {
-    name: "angle",
-    overload: "out",
     schema: "angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `ceil` in the operator table.
 pub static CEIL: OpDef = OpDef {
-    name: "ceil",
-    overload: "",
     schema: "ceil(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static CEIL: OpDef = OpDef {
 
 /// `ceil_` in the operator table.
 pub static CEIL_: OpDef = OpDef {
-    name: "ceil_",
-    overload: "",
     schema: "ceil_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static CEIL_: OpDef = OpDef {
 
 /// `ceil.out` in the operator table.
 pub static CEIL_OUT: OpDef = OpDef {
-    name: "ceil",
-    overload: "out",
     schema: "ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -173,10 +173,7 @@ mod boxed {
 
 /// `clamp_max.Tensor` in the operator table.
 pub static CLAMP_MAX_TENSOR: OpDef = OpDef {
-    name: "clamp_max",
-    overload: "Tensor",
     schema: "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +185,7 @@ pub static CLAMP_MAX_TENSOR: OpDef = OpDef {
 
 /// `clamp_max_.Tensor` in the operator table.
 pub static CLAMP_MAX_TENSOR_: OpDef = OpDef {
-    name: "clamp_max_",
-    overload: "Tensor",
     schema: "clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -203,10 +197,7 @@ pub static CLAMP_MAX_TENSOR_: OpDef = OpDef {
 
 /// `clamp_max.Tensor_out` in the operator table.
 pub static CLAMP_MAX_TENSOR_OUT: OpDef = OpDef {
-    name: "clamp_max",
-    overload: "Tensor_out",
     schema: "clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

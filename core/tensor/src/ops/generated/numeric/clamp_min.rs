@@ -173,10 +173,7 @@ mod boxed {
 
 /// `clamp_min.Tensor` in the operator table.
 pub static CLAMP_MIN_TENSOR: OpDef = OpDef {
-    name: "clamp_min",
-    overload: "Tensor",
     schema: "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +185,7 @@ pub static CLAMP_MIN_TENSOR: OpDef = OpDef {
 
 /// `clamp_min_.Tensor` in the operator table.
 pub static CLAMP_MIN_TENSOR_: OpDef = OpDef {
-    name: "clamp_min_",
-    overload: "Tensor",
     schema: "clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -203,10 +197,7 @@ pub static CLAMP_MIN_TENSOR_: OpDef = OpDef {
 
 /// `clamp_min.Tensor_out` in the operator table.
 pub static CLAMP_MIN_TENSOR_OUT: OpDef = OpDef {
-    name: "clamp_min",
-    overload: "Tensor_out",
     schema: "clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

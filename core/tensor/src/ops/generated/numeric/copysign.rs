@@ -317,10 +317,7 @@ mod boxed {
 
 /// `copysign.Tensor` in the operator table.
 pub static COPYSIGN_TENSOR: OpDef = OpDef {
-    name: "copysign",
-    overload: "Tensor",
     schema: "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -332,10 +329,7 @@ pub static COPYSIGN_TENSOR: OpDef = OpDef {
 
 /// `copysign_.Tensor` in the operator table.
 pub static COPYSIGN_TENSOR_: OpDef = OpDef {
-    name: "copysign_",
-    overload: "Tensor",
     schema: "copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -347,10 +341,7 @@ pub static COPYSIGN_TENSOR_: OpDef = OpDef {
 
 /// `copysign.out` in the operator table.
 pub static COPYSIGN_OUT: OpDef = OpDef {
-    name: "copysign",
-    overload: "out",
     schema: "copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -362,10 +353,7 @@ pub static COPYSIGN_OUT: OpDef = OpDef {
 
 /// `copysign.Scalar` in the operator table.
 pub static COPYSIGN_SCALAR: OpDef = OpDef {
-    name: "copysign",
-    overload: "Scalar",
     schema: "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -377,10 +365,7 @@ pub static COPYSIGN_SCALAR: OpDef = OpDef {
 
 /// `copysign_.Scalar` in the operator table.
 pub static COPYSIGN_SCALAR_: OpDef = OpDef {
-    name: "copysign_",
-    overload: "Scalar",
     schema: "copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -392,10 +377,7 @@ pub static COPYSIGN_SCALAR_: OpDef = OpDef {
 
 /// `copysign.Scalar_out` in the operator table.
 pub static COPYSIGN_SCALAR_OUT: OpDef = OpDef {
-    name: "copysign",
-    overload: "Scalar_out",
     schema: "copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -123,10 +123,7 @@ mod boxed {
 
 /// `divide.Scalar` in the operator table.
 pub static DIVIDE_SCALAR: OpDef = OpDef {
-    name: "divide",
-    overload: "Scalar",
     schema: "divide.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -138,10 +135,7 @@ pub static DIVIDE_SCALAR: OpDef = OpDef {
 
 /// `divide_.Scalar` in the operator table.
 pub static DIVIDE_SCALAR_: OpDef = OpDef {
-    name: "divide_",
-    overload: "Scalar",
     schema: "divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

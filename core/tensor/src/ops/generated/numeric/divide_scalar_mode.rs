@@ -126,10 +126,7 @@ mod boxed {
 
 /// `divide.Scalar_mode` in the operator table.
 pub static DIVIDE_SCALAR_MODE: OpDef = OpDef {
-    name: "divide",
-    overload: "Scalar_mode",
     schema: "divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static DIVIDE_SCALAR_MODE: OpDef = OpDef {
 
 /// `divide_.Scalar_mode` in the operator table.
 pub static DIVIDE_SCALAR_MODE_: OpDef = OpDef {
-    name: "divide_",
-    overload: "Scalar_mode",
     schema: "divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -172,10 +172,7 @@ mod boxed {
 
 /// `divide.Tensor` in the operator table.
 pub static DIVIDE_TENSOR: OpDef = OpDef {
-    name: "divide",
-    overload: "Tensor",
     schema: "divide.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -187,10 +184,7 @@ pub static DIVIDE_TENSOR: OpDef = OpDef {
 
 /// `divide_.Tensor` in the operator table.
 pub static DIVIDE_TENSOR_: OpDef = OpDef {
-    name: "divide_",
-    overload: "Tensor",
     schema: "divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -202,10 +196,7 @@ pub static DIVIDE_TENSOR_: OpDef = OpDef {
 
 /// `divide.out` in the operator table.
 pub static DIVIDE_OUT: OpDef = OpDef {
-    name: "divide",
-    overload: "out",
     schema: "divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -176,10 +176,7 @@ mod boxed {
 
 /// `divide.Tensor_mode` in the operator table.
 pub static DIVIDE_TENSOR_MODE: OpDef = OpDef {
-    name: "divide",
-    overload: "Tensor_mode",
     schema: "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +188,7 @@ pub static DIVIDE_TENSOR_MODE: OpDef = OpDef {
 
 /// `divide_.Tensor_mode` in the operator table.
 pub static DIVIDE_TENSOR_MODE_: OpDef = OpDef {
-    name: "divide_",
-    overload: "Tensor_mode",
     schema: "divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -206,10 +200,7 @@ pub static DIVIDE_TENSOR_MODE_: OpDef = OpDef {
 
 /// `divide.out_mode` in the operator table.
 pub static DIVIDE_OUT_MODE: OpDef = OpDef {
-    name: "divide",
-    overload: "out_mode",
     schema: "divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `floor` in the operator table.
 pub static FLOOR: OpDef = OpDef {
-    name: "floor",
-    overload: "",
     schema: "floor(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static FLOOR: OpDef = OpDef {
 
 /// `floor_` in the operator table.
 pub static FLOOR_: OpDef = OpDef {
-    name: "floor_",
-    overload: "",
     schema: "floor_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static FLOOR_: OpDef = OpDef {
 
 /// `floor.out` in the operator table.
 pub static FLOOR_OUT: OpDef = OpDef {
-    name: "floor",
-    overload: "out",
     schema: "floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

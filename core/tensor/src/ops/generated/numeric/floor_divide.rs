@@ -173,10 +173,7 @@ mod boxed {
 
 /// `floor_divide` in the operator table.
 pub static FLOOR_DIVIDE: OpDef = OpDef {
-    name: "floor_divide",
-    overload: "",
     schema: "floor_divide(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -188,10 +185,7 @@ pub static FLOOR_DIVIDE: OpDef = OpDef {
 
 /// `floor_divide_.Tensor` in the operator table.
 pub static FLOOR_DIVIDE_TENSOR_: OpDef = OpDef {
-    name: "floor_divide_",
-    overload: "Tensor",
     schema: "floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -203,10 +197,7 @@ pub static FLOOR_DIVIDE_TENSOR_: OpDef = OpDef {
 
 /// `floor_divide.out` in the operator table.
 pub static FLOOR_DIVIDE_OUT: OpDef = OpDef {
-    name: "floor_divide",
-    overload: "out",
     schema: "floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -218,10 +209,7 @@ pub static FLOOR_DIVIDE_OUT: OpDef = OpDef {
 
 /// `floor_divide.Scalar` in the operator table.
 pub static FLOOR_DIVIDE_SCALAR: OpDef = OpDef {
-    name: "floor_divide",
-    overload: "Scalar",
     schema: "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -233,10 +221,7 @@ pub static FLOOR_DIVIDE_SCALAR: OpDef = OpDef {
 
 /// `floor_divide_.Scalar` in the operator table.
 pub static FLOOR_DIVIDE_SCALAR_: OpDef = OpDef {
-    name: "floor_divide_",
-    overload: "Scalar",
     schema: "floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -134,10 +134,7 @@ mod boxed {
 
 /// `fmax` in the operator table.
 pub static FMAX: OpDef = OpDef {
-    name: "fmax",
-    overload: "",
     schema: "fmax(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static FMAX: OpDef = OpDef {
 
 /// `fmax.out` in the operator table.
 pub static FMAX_OUT: OpDef = OpDef {
-    name: "fmax",
-    overload: "out",
     schema: "fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

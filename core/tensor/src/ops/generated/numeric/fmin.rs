@@ -134,10 +134,7 @@ mod boxed {
 
 /// `fmin` in the operator table.
 pub static FMIN: OpDef = OpDef {
-    name: "fmin",
-    overload: "",
     schema: "fmin(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static FMIN: OpDef = OpDef {
 
 /// `fmin.out` in the operator table.
 pub static FMIN_OUT: OpDef = OpDef {
-    name: "fmin",
-    overload: "out",
     schema: "fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -300,10 +300,7 @@ mod boxed {
 
 /// `fmod.Tensor` in the operator table.
 pub static FMOD_TENSOR: OpDef = OpDef {
-    name: "fmod",
-    overload: "Tensor",
     schema: "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -315,10 +312,7 @@ pub static FMOD_TENSOR: OpDef = OpDef {
 
 /// `fmod_.Tensor` in the operator table.
 pub static FMOD_TENSOR_: OpDef = OpDef {
-    name: "fmod_",
-    overload: "Tensor",
     schema: "fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -330,10 +324,7 @@ pub static FMOD_TENSOR_: OpDef = OpDef {
 
 /// `fmod.Tensor_out` in the operator table.
 pub static FMOD_TENSOR_OUT: OpDef = OpDef {
-    name: "fmod",
-    overload: "Tensor_out",
     schema: "fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -345,10 +336,7 @@ pub static FMOD_TENSOR_OUT: OpDef = OpDef {
 
 /// `fmod.Scalar` in the operator table.
 pub static FMOD_SCALAR: OpDef = OpDef {
-    name: "fmod",
-    overload: "Scalar",
     schema: "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -360,10 +348,7 @@ pub static FMOD_SCALAR: OpDef = OpDef {
 
 /// `fmod_.Scalar` in the operator table.
 pub static FMOD_SCALAR_: OpDef = OpDef {
-    name: "fmod_",
-    overload: "Scalar",
     schema: "fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -375,10 +360,7 @@ pub static FMOD_SCALAR_: OpDef = OpDef {
 
 /// `fmod.Scalar_out` in the operator table.
 pub static FMOD_SCALAR_OUT: OpDef = OpDef {
-    name: "fmod",
-    overload: "Scalar_out",
     schema: "fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `frac` in the operator table.
 pub static FRAC: OpDef = OpDef {
-    name: "frac",
-    overload: "",
     schema: "frac(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static FRAC: OpDef = OpDef {
 
 /// `frac_` in the operator table.
 pub static FRAC_: OpDef = OpDef {
-    name: "frac_",
-    overload: "",
     schema: "frac_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static FRAC_: OpDef = OpDef {
 
 /// `frac.out` in the operator table.
 pub static FRAC_OUT: OpDef = OpDef {
-    name: "frac",
-    overload: "out",
     schema: "frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

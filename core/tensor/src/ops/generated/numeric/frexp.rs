@@ -132,10 +132,7 @@ mod boxed {
 
 /// `frexp.Tensor` in the operator table.
 pub static FREXP_TENSOR: OpDef = OpDef {
-    name: "frexp",
-    overload: "Tensor",
     schema: "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -147,10 +144,7 @@ pub static FREXP_TENSOR: OpDef = OpDef {
 
 /// `frexp.Tensor_out` in the operator table.
 pub static FREXP_TENSOR_OUT: OpDef = OpDef {
-    name: "frexp",
-    overload: "Tensor_out",
     schema: "frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa, Tensor(b!) exponent)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -111,10 +111,7 @@ mod boxed {
 
 /// `gcd` in the operator table.
 pub static GCD: OpDef = OpDef {
-    name: "gcd",
-    overload: "",
     schema: "gcd(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -126,10 +123,7 @@ pub static GCD: OpDef = OpDef {
 
 /// `gcd_` in the operator table.
 pub static GCD_: OpDef = OpDef {
-    name: "gcd_",
-    overload: "",
     schema: "gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +135,7 @@ pub static GCD_: OpDef = OpDef {
 
 /// `gcd.out` in the operator table.
 pub static GCD_OUT: OpDef = OpDef {
-    name: "gcd",
-    overload: "out",
     schema: "gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -112,10 +112,7 @@ mod boxed {
 
 /// `heaviside` in the operator table.
 pub static HEAVISIDE: OpDef = OpDef {
-    name: "heaviside",
-    overload: "",
     schema: "heaviside(Tensor self, Tensor values) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -127,10 +124,7 @@ pub static HEAVISIDE: OpDef = OpDef {
 
 /// `heaviside_` in the operator table.
 pub static HEAVISIDE_: OpDef = OpDef {
-    name: "heaviside_",
-    overload: "",
     schema: "heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +136,7 @@ pub static HEAVISIDE_: OpDef = OpDef {
 
 /// `heaviside.out` in the operator table.
 pub static HEAVISIDE_OUT: OpDef = OpDef {
-    name: "heaviside",
-    overload: "out",
     schema: "heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `isclose` in the operator table.
 pub static ISCLOSE: OpDef = OpDef {
-    name: "isclose",
-    overload: "",
     schema: "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

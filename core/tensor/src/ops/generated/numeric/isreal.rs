@@ -32,10 +32,7 @@ mod boxed {
 
 /// `isreal` in the operator table.
 pub static ISREAL: OpDef = OpDef {
-    name: "isreal",
-    overload: "",
     schema: "isreal(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -111,10 +111,7 @@ mod boxed {
 
 /// `lcm` in the operator table.
 pub static LCM: OpDef = OpDef {
-    name: "lcm",
-    overload: "",
     schema: "lcm(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -126,10 +123,7 @@ pub static LCM: OpDef = OpDef {
 
 /// `lcm_` in the operator table.
 pub static LCM_: OpDef = OpDef {
-    name: "lcm_",
-    overload: "",
     schema: "lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +135,7 @@ pub static LCM_: OpDef = OpDef {
 
 /// `lcm.out` in the operator table.
 pub static LCM_OUT: OpDef = OpDef {
-    name: "lcm",
-    overload: "out",
     schema: "lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `ldexp.Tensor` in the operator table.
 pub static LDEXP_TENSOR: OpDef = OpDef {
-    name: "ldexp",
-    overload: "Tensor",
     schema: "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

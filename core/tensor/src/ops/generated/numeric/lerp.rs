@@ -320,10 +320,7 @@ mod boxed {
 
 /// `lerp.Scalar` in the operator table.
 pub static LERP_SCALAR: OpDef = OpDef {
-    name: "lerp",
-    overload: "Scalar",
     schema: "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -335,10 +332,7 @@ pub static LERP_SCALAR: OpDef = OpDef {
 
 /// `lerp_.Scalar` in the operator table.
 pub static LERP_SCALAR_: OpDef = OpDef {
-    name: "lerp_",
-    overload: "Scalar",
     schema: "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -350,10 +344,7 @@ pub static LERP_SCALAR_: OpDef = OpDef {
 
 /// `lerp.Scalar_out` in the operator table.
 pub static LERP_SCALAR_OUT: OpDef = OpDef {
-    name: "lerp",
-    overload: "Scalar_out",
     schema: "lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -365,10 +356,7 @@ pub static LERP_SCALAR_OUT: OpDef = OpDef {
 
 /// `lerp.Tensor` in the operator table.
 pub static LERP_TENSOR: OpDef = OpDef {
-    name: "lerp",
-    overload: "Tensor",
     schema: "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -380,10 +368,7 @@ pub static LERP_TENSOR: OpDef = OpDef {
 
 /// `lerp_.Tensor` in the operator table.
 pub static LERP_TENSOR_: OpDef = OpDef {
-    name: "lerp_",
-    overload: "Tensor",
     schema: "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -395,10 +380,7 @@ pub static LERP_TENSOR_: OpDef = OpDef {
 
 /// `lerp.Tensor_out` in the operator table.
 pub static LERP_TENSOR_OUT: OpDef = OpDef {
-    name: "lerp",
-    overload: "Tensor_out",
     schema: "lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

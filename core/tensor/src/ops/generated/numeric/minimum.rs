@@ -134,10 +134,7 @@ mod boxed {
 
 /// `minimum` in the operator table.
 pub static MINIMUM: OpDef = OpDef {
-    name: "minimum",
-    overload: "",
     schema: "minimum(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static MINIMUM: OpDef = OpDef {
 
 /// `minimum.out` in the operator table.
 pub static MINIMUM_OUT: OpDef = OpDef {
-    name: "minimum",
-    overload: "out",
     schema: "minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -270,10 +270,7 @@ mod boxed {
 
 /// `multiply.Tensor` in the operator table.
 pub static MULTIPLY_TENSOR: OpDef = OpDef {
-    name: "multiply",
-    overload: "Tensor",
     schema: "multiply.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -285,10 +282,7 @@ pub static MULTIPLY_TENSOR: OpDef = OpDef {
 
 /// `multiply_.Tensor` in the operator table.
 pub static MULTIPLY_TENSOR_: OpDef = OpDef {
-    name: "multiply_",
-    overload: "Tensor",
     schema: "multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -300,10 +294,7 @@ pub static MULTIPLY_TENSOR_: OpDef = OpDef {
 
 /// `multiply.out` in the operator table.
 pub static MULTIPLY_OUT: OpDef = OpDef {
-    name: "multiply",
-    overload: "out",
     schema: "multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -315,10 +306,7 @@ pub static MULTIPLY_OUT: OpDef = OpDef {
 
 /// `multiply.Scalar` in the operator table.
 pub static MULTIPLY_SCALAR: OpDef = OpDef {
-    name: "multiply",
-    overload: "Scalar",
     schema: "multiply.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -330,10 +318,7 @@ pub static MULTIPLY_SCALAR: OpDef = OpDef {
 
 /// `multiply_.Scalar` in the operator table.
 pub static MULTIPLY_SCALAR_: OpDef = OpDef {
-    name: "multiply_",
-    overload: "Scalar",
     schema: "multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -179,10 +179,7 @@ mod boxed {
 
 /// `nan_to_num` in the operator table.
 pub static NAN_TO_NUM: OpDef = OpDef {
-    name: "nan_to_num",
-    overload: "",
     schema: "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -194,10 +191,7 @@ pub static NAN_TO_NUM: OpDef = OpDef {
 
 /// `nan_to_num_` in the operator table.
 pub static NAN_TO_NUM_: OpDef = OpDef {
-    name: "nan_to_num_",
-    overload: "",
     schema: "nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -209,10 +203,7 @@ pub static NAN_TO_NUM_: OpDef = OpDef {
 
 /// `nan_to_num.out` in the operator table.
 pub static NAN_TO_NUM_OUT: OpDef = OpDef {
-    name: "nan_to_num",
-    overload: "out",
     schema: "nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -112,10 +112,7 @@ mod boxed {
 
 /// `nextafter` in the operator table.
 pub static NEXTAFTER: OpDef = OpDef {
-    name: "nextafter",
-    overload: "",
     schema: "nextafter(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -127,10 +124,7 @@ pub static NEXTAFTER: OpDef = OpDef {
 
 /// `nextafter_` in the operator table.
 pub static NEXTAFTER_: OpDef = OpDef {
-    name: "nextafter_",
-    overload: "",
     schema: "nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +136,7 @@ pub static NEXTAFTER_: OpDef = OpDef {
 
 /// `nextafter.out` in the operator table.
 pub static NEXTAFTER_OUT: OpDef = OpDef {
-    name: "nextafter",
-    overload: "out",
     schema: "nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

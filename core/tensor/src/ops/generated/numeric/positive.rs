@@ -32,10 +32,7 @@ mod boxed {
 
 /// `positive` in the operator table.
 pub static POSITIVE: OpDef = OpDef {
-    name: "positive",
-    overload: "",
     schema: "positive(Tensor(a) self) -> Tensor(a)",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

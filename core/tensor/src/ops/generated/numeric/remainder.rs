@@ -365,10 +365,7 @@ mod boxed {
 
 /// `remainder.Tensor` in the operator table.
 pub static REMAINDER_TENSOR: OpDef = OpDef {
-    name: "remainder",
-    overload: "Tensor",
     schema: "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -380,10 +377,7 @@ pub static REMAINDER_TENSOR: OpDef = OpDef {
 
 /// `remainder_.Tensor` in the operator table.
 pub static REMAINDER_TENSOR_: OpDef = OpDef {
-    name: "remainder_",
-    overload: "Tensor",
     schema: "remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -395,10 +389,7 @@ pub static REMAINDER_TENSOR_: OpDef = OpDef {
 
 /// `remainder.Tensor_out` in the operator table.
 pub static REMAINDER_TENSOR_OUT: OpDef = OpDef {
-    name: "remainder",
-    overload: "Tensor_out",
     schema: "remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -410,10 +401,7 @@ pub static REMAINDER_TENSOR_OUT: OpDef = OpDef {
 
 /// `remainder.Scalar` in the operator table.
 pub static REMAINDER_SCALAR: OpDef = OpDef {
-    name: "remainder",
-    overload: "Scalar",
     schema: "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -425,10 +413,7 @@ pub static REMAINDER_SCALAR: OpDef = OpDef {
 
 /// `remainder_.Scalar` in the operator table.
 pub static REMAINDER_SCALAR_: OpDef = OpDef {
-    name: "remainder_",
-    overload: "Scalar",
     schema: "remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -440,10 +425,7 @@ pub static REMAINDER_SCALAR_: OpDef = OpDef {
 
 /// `remainder.Scalar_out` in the operator table.
 pub static REMAINDER_SCALAR_OUT: OpDef = OpDef {
-    name: "remainder",
-    overload: "Scalar_out",
     schema: "remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -455,10 +437,7 @@ pub static REMAINDER_SCALAR_OUT: OpDef = OpDef {
 
 /// `remainder.Scalar_Tensor` in the operator table.
 pub static REMAINDER_SCALAR_TENSOR: OpDef = OpDef {
-    name: "remainder",
-    overload: "Scalar_Tensor",
     schema: "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -282,10 +282,7 @@ mod boxed {
 
 /// `round` in the operator table.
 pub static ROUND: OpDef = OpDef {
-    name: "round",
-    overload: "",
     schema: "round(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -297,10 +294,7 @@ pub static ROUND: OpDef = OpDef {
 
 /// `round_` in the operator table.
 pub static ROUND_: OpDef = OpDef {
-    name: "round_",
-    overload: "",
     schema: "round_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -312,10 +306,7 @@ pub static ROUND_: OpDef = OpDef {
 
 /// `round.out` in the operator table.
 pub static ROUND_OUT: OpDef = OpDef {
-    name: "round",
-    overload: "out",
     schema: "round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -327,10 +318,7 @@ pub static ROUND_OUT: OpDef = OpDef {
 
 /// `round.decimals` in the operator table.
 pub static ROUND_DECIMALS: OpDef = OpDef {
-    name: "round",
-    overload: "decimals",
     schema: "round.decimals(Tensor self, *, int decimals) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -342,10 +330,7 @@ pub static ROUND_DECIMALS: OpDef = OpDef {
 
 /// `round_.decimals` in the operator table.
 pub static ROUND_DECIMALS_: OpDef = OpDef {
-    name: "round_",
-    overload: "decimals",
     schema: "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -357,10 +342,7 @@ pub static ROUND_DECIMALS_: OpDef = OpDef {
 
 /// `round.decimals_out` in the operator table.
 pub static ROUND_DECIMALS_OUT: OpDef = OpDef {
-    name: "round",
-    overload: "decimals_out",
     schema: "round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

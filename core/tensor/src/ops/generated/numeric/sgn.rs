@@ -159,10 +159,7 @@ mod boxed {
 
 /// `sgn` in the operator table.
 pub static SGN: OpDef = OpDef {
-    name: "sgn",
-    overload: "",
     schema: "sgn(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static SGN: OpDef = OpDef {
 
 /// `sgn_` in the operator table.
 pub static SGN_: OpDef = OpDef {
-    name: "sgn_",
-    overload: "",
     schema: "sgn_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static SGN_: OpDef = OpDef {
 
 /// `sgn.out` in the operator table.
 pub static SGN_OUT: OpDef = OpDef {
-    name: "sgn",
-    overload: "out",
     schema: "sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

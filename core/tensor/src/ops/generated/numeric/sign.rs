@@ -148,10 +148,7 @@ mod boxed {
 
 /// `sign` in the operator table.
 pub static SIGN: OpDef = OpDef {
-    name: "sign",
-    overload: "",
     schema: "sign(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -163,10 +160,7 @@ pub static SIGN: OpDef = OpDef {
 
 /// `sign_` in the operator table.
 pub static SIGN_: OpDef = OpDef {
-    name: "sign_",
-    overload: "",
     schema: "sign_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -178,10 +172,7 @@ pub static SIGN_: OpDef = OpDef {
 
 /// `sign.out` in the operator table.
 pub static SIGN_OUT: OpDef = OpDef {
-    name: "sign",
-    overload: "out",
     schema: "sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -256,10 +256,7 @@ mod boxed {
 
 /// `subtract.Tensor` in the operator table.
 pub static SUBTRACT_TENSOR: OpDef = OpDef {
-    name: "subtract",
-    overload: "Tensor",
     schema: "subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -271,10 +268,7 @@ pub static SUBTRACT_TENSOR: OpDef = OpDef {
 
 /// `subtract_.Tensor` in the operator table.
 pub static SUBTRACT_TENSOR_: OpDef = OpDef {
-    name: "subtract_",
-    overload: "Tensor",
     schema: "subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -286,10 +280,7 @@ pub static SUBTRACT_TENSOR_: OpDef = OpDef {
 
 /// `subtract.out` in the operator table.
 pub static SUBTRACT_OUT: OpDef = OpDef {
-    name: "subtract",
-    overload: "out",
     schema: "subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -301,10 +292,7 @@ pub static SUBTRACT_OUT: OpDef = OpDef {
 
 /// `subtract.Scalar` in the operator table.
 pub static SUBTRACT_SCALAR: OpDef = OpDef {
-    name: "subtract",
-    overload: "Scalar",
     schema: "subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -316,10 +304,7 @@ pub static SUBTRACT_SCALAR: OpDef = OpDef {
 
 /// `subtract_.Scalar` in the operator table.
 pub static SUBTRACT_SCALAR_: OpDef = OpDef {
-    name: "subtract_",
-    overload: "Scalar",
     schema: "subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -271,10 +271,7 @@ mod boxed {
 
 /// `true_divide.Tensor` in the operator table.
 pub static TRUE_DIVIDE_TENSOR: OpDef = OpDef {
-    name: "true_divide",
-    overload: "Tensor",
     schema: "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -286,10 +283,7 @@ pub static TRUE_DIVIDE_TENSOR: OpDef = OpDef {
 
 /// `true_divide_.Tensor` in the operator table.
 pub static TRUE_DIVIDE_TENSOR_: OpDef = OpDef {
-    name: "true_divide_",
-    overload: "Tensor",
     schema: "true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -301,10 +295,7 @@ pub static TRUE_DIVIDE_TENSOR_: OpDef = OpDef {
 
 /// `true_divide.out` in the operator table.
 pub static TRUE_DIVIDE_OUT: OpDef = OpDef {
-    name: "true_divide",
-    overload: "out",
     schema: "true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -316,10 +307,7 @@ pub static TRUE_DIVIDE_OUT: OpDef = OpDef {
 
 /// `true_divide.Scalar` in the operator table.
 pub static TRUE_DIVIDE_SCALAR: OpDef = OpDef {
-    name: "true_divide",
-    overload: "Scalar",
     schema: "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -331,10 +319,7 @@ pub static TRUE_DIVIDE_SCALAR: OpDef = OpDef {
 
 /// `true_divide_.Scalar` in the operator table.
 pub static TRUE_DIVIDE_SCALAR_: OpDef = OpDef {
-    name: "true_divide_",
-    overload: "Scalar",
     schema: "true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

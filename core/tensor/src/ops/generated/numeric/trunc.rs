@@ -153,10 +153,7 @@ mod boxed {
 
 /// `trunc` in the operator table.
 pub static TRUNC: OpDef = OpDef {
-    name: "trunc",
-    overload: "",
     schema: "trunc(Tensor self) -> Tensor",
-    family: "numeric",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static TRUNC: OpDef = OpDef {
 
 /// `trunc_` in the operator table.
 pub static TRUNC_: OpDef = OpDef {
-    name: "trunc_",
-    overload: "",
     schema: "trunc_(Tensor(a!) self) -> Tensor(a!)",
-    family: "numeric",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static TRUNC_: OpDef = OpDef {
 
 /// `trunc.out` in the operator table.
 pub static TRUNC_OUT: OpDef = OpDef {
-    name: "trunc",
-    overload: "out",
     schema: "trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "numeric",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

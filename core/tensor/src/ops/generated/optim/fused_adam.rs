@@ -273,10 +273,7 @@ mod boxed {
 
 /// `_fused_adam_` in the operator table.
 pub static _FUSED_ADAM_: OpDef = OpDef {
-    name: "_fused_adam_",
-    overload: "",
     schema: "_fused_adam_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-    family: "optim",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -222,10 +222,7 @@ mod boxed {
 
 /// `_fused_sgd_` in the operator table.
 pub static _FUSED_SGD_: OpDef = OpDef {
-    name: "_fused_sgd_",
-    overload: "",
     schema: "_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-    family: "optim",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -257,10 +257,7 @@ mod boxed {
 
 /// `add.Tensor` in the operator table.
 pub static ADD_TENSOR: OpDef = OpDef {
-    name: "add",
-    overload: "Tensor",
     schema: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -272,10 +269,7 @@ pub static ADD_TENSOR: OpDef = OpDef {
 
 /// `add_.Tensor` in the operator table.
 pub static ADD_TENSOR_: OpDef = OpDef {
-    name: "add_",
-    overload: "Tensor",
     schema: "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -287,10 +281,7 @@ pub static ADD_TENSOR_: OpDef = OpDef {
 
 /// `add.out` in the operator table.
 pub static ADD_OUT: OpDef = OpDef {
-    name: "add",
-    overload: "out",
     schema: "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -302,10 +293,7 @@ pub static ADD_OUT: OpDef = OpDef {
 
 /// `add.Scalar` in the operator table.
 pub static ADD_SCALAR: OpDef = OpDef {
-    name: "add",
-    overload: "Scalar",
     schema: "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -317,10 +305,7 @@ pub static ADD_SCALAR: OpDef = OpDef {
 
 /// `add_.Scalar` in the operator table.
 pub static ADD_SCALAR_: OpDef = OpDef {
-    name: "add_",
-    overload: "Scalar",
     schema: "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

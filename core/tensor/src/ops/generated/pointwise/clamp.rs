@@ -356,10 +356,7 @@ mod boxed {
 
 /// `clamp` in the operator table.
 pub static CLAMP: OpDef = OpDef {
-    name: "clamp",
-    overload: "",
     schema: "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -371,10 +368,7 @@ pub static CLAMP: OpDef = OpDef {
 
 /// `clamp_` in the operator table.
 pub static CLAMP_: OpDef = OpDef {
-    name: "clamp_",
-    overload: "",
     schema: "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -386,10 +380,7 @@ pub static CLAMP_: OpDef = OpDef {
 
 /// `clamp.out` in the operator table.
 pub static CLAMP_OUT: OpDef = OpDef {
-    name: "clamp",
-    overload: "out",
     schema: "clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -401,10 +392,7 @@ pub static CLAMP_OUT: OpDef = OpDef {
 
 /// `clamp.Tensor` in the operator table.
 pub static CLAMP_TENSOR: OpDef = OpDef {
-    name: "clamp",
-    overload: "Tensor",
     schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -416,10 +404,7 @@ pub static CLAMP_TENSOR: OpDef = OpDef {
 
 /// `clamp_.Tensor` in the operator table.
 pub static CLAMP_TENSOR_: OpDef = OpDef {
-    name: "clamp_",
-    overload: "Tensor",
     schema: "clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -431,10 +416,7 @@ pub static CLAMP_TENSOR_: OpDef = OpDef {
 
 /// `clamp.Tensor_out` in the operator table.
 pub static CLAMP_TENSOR_OUT: OpDef = OpDef {
-    name: "clamp",
-    overload: "Tensor_out",
     schema: "clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

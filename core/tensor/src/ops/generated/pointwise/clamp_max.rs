@@ -161,10 +161,7 @@ mod boxed {
 
 /// `clamp_max` in the operator table.
 pub static CLAMP_MAX: OpDef = OpDef {
-    name: "clamp_max",
-    overload: "",
     schema: "clamp_max(Tensor self, Scalar max) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static CLAMP_MAX: OpDef = OpDef {
 
 /// `clamp_max_` in the operator table.
 pub static CLAMP_MAX_: OpDef = OpDef {
-    name: "clamp_max_",
-    overload: "",
     schema: "clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static CLAMP_MAX_: OpDef = OpDef {
 
 /// `clamp_max.out` in the operator table.
 pub static CLAMP_MAX_OUT: OpDef = OpDef {
-    name: "clamp_max",
-    overload: "out",
     schema: "clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

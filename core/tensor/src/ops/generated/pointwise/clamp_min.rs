@@ -161,10 +161,7 @@ mod boxed {
 
 /// `clamp_min` in the operator table.
 pub static CLAMP_MIN: OpDef = OpDef {
-    name: "clamp_min",
-    overload: "",
     schema: "clamp_min(Tensor self, Scalar min) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -176,10 +173,7 @@ pub static CLAMP_MIN: OpDef = OpDef {
 
 /// `clamp_min_` in the operator table.
 pub static CLAMP_MIN_: OpDef = OpDef {
-    name: "clamp_min_",
-    overload: "",
     schema: "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -191,10 +185,7 @@ pub static CLAMP_MIN_: OpDef = OpDef {
 
 /// `clamp_min.out` in the operator table.
 pub static CLAMP_MIN_OUT: OpDef = OpDef {
-    name: "clamp_min",
-    overload: "out",
     schema: "clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

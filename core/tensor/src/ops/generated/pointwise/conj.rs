@@ -33,10 +33,7 @@ mod boxed {
 
 /// `conj` in the operator table.
 pub static CONJ: OpDef = OpDef {
-    name: "conj",
-    overload: "",
     schema: "conj(Tensor(a) self) -> Tensor(a)",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `conj_physical` in the operator table.
 pub static CONJ_PHYSICAL: OpDef = OpDef {
-    name: "conj_physical",
-    overload: "",
     schema: "conj_physical(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static CONJ_PHYSICAL: OpDef = OpDef {
 
 /// `conj_physical_` in the operator table.
 pub static CONJ_PHYSICAL_: OpDef = OpDef {
-    name: "conj_physical_",
-    overload: "",
     schema: "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static CONJ_PHYSICAL_: OpDef = OpDef {
 
 /// `conj_physical.out` in the operator table.
 pub static CONJ_PHYSICAL_OUT: OpDef = OpDef {
-    name: "conj_physical",
-    overload: "out",
     schema: "conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -122,10 +122,7 @@ mod boxed {
 
 /// `div.Scalar` in the operator table.
 pub static DIV_SCALAR: OpDef = OpDef {
-    name: "div",
-    overload: "Scalar",
     schema: "div.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -137,10 +134,7 @@ pub static DIV_SCALAR: OpDef = OpDef {
 
 /// `div_.Scalar` in the operator table.
 pub static DIV_SCALAR_: OpDef = OpDef {
-    name: "div_",
-    overload: "Scalar",
     schema: "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -127,10 +127,7 @@ mod boxed {
 
 /// `div.Scalar_mode` in the operator table.
 pub static DIV_SCALAR_MODE: OpDef = OpDef {
-    name: "div",
-    overload: "Scalar_mode",
     schema: "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +139,7 @@ pub static DIV_SCALAR_MODE: OpDef = OpDef {
 
 /// `div_.Scalar_mode` in the operator table.
 pub static DIV_SCALAR_MODE_: OpDef = OpDef {
-    name: "div_",
-    overload: "Scalar_mode",
     schema: "div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -172,10 +172,7 @@ mod boxed {
 
 /// `div.Tensor` in the operator table.
 pub static DIV_TENSOR: OpDef = OpDef {
-    name: "div",
-    overload: "Tensor",
     schema: "div.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -187,10 +184,7 @@ pub static DIV_TENSOR: OpDef = OpDef {
 
 /// `div_.Tensor` in the operator table.
 pub static DIV_TENSOR_: OpDef = OpDef {
-    name: "div_",
-    overload: "Tensor",
     schema: "div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -202,10 +196,7 @@ pub static DIV_TENSOR_: OpDef = OpDef {
 
 /// `div.out` in the operator table.
 pub static DIV_OUT: OpDef = OpDef {
-    name: "div",
-    overload: "out",
     schema: "div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

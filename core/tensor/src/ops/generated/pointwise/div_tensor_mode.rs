@@ -178,10 +178,7 @@ mod boxed {
 
 /// `div.Tensor_mode` in the operator table.
 pub static DIV_TENSOR_MODE: OpDef = OpDef {
-    name: "div",
-    overload: "Tensor_mode",
     schema: "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -193,10 +190,7 @@ pub static DIV_TENSOR_MODE: OpDef = OpDef {
 
 /// `div_.Tensor_mode` in the operator table.
 pub static DIV_TENSOR_MODE_: OpDef = OpDef {
-    name: "div_",
-    overload: "Tensor_mode",
     schema: "div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -208,10 +202,7 @@ pub static DIV_TENSOR_MODE_: OpDef = OpDef {
 
 /// `div.out_mode` in the operator table.
 pub static DIV_OUT_MODE: OpDef = OpDef {
-    name: "div",
-    overload: "out_mode",
     schema: "div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

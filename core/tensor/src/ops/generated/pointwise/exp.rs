@@ -158,10 +158,7 @@ mod boxed {
 
 /// `exp` in the operator table.
 pub static EXP: OpDef = OpDef {
-    name: "exp",
-    overload: "",
     schema: "exp(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -173,10 +170,7 @@ pub static EXP: OpDef = OpDef {
 
 /// `exp_` in the operator table.
 pub static EXP_: OpDef = OpDef {
-    name: "exp_",
-    overload: "",
     schema: "exp_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -188,10 +182,7 @@ pub static EXP_: OpDef = OpDef {
 
 /// `exp.out` in the operator table.
 pub static EXP_OUT: OpDef = OpDef {
-    name: "exp",
-    overload: "out",
     schema: "exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

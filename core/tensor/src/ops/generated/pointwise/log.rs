@@ -159,10 +159,7 @@ mod boxed {
 
 /// `log` in the operator table.
 pub static LOG: OpDef = OpDef {
-    name: "log",
-    overload: "",
     schema: "log(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -174,10 +171,7 @@ pub static LOG: OpDef = OpDef {
 
 /// `log_` in the operator table.
 pub static LOG_: OpDef = OpDef {
-    name: "log_",
-    overload: "",
     schema: "log_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -189,10 +183,7 @@ pub static LOG_: OpDef = OpDef {
 
 /// `log.out` in the operator table.
 pub static LOG_OUT: OpDef = OpDef {
-    name: "log",
-    overload: "out",
     schema: "log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

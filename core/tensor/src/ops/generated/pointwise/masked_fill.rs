@@ -234,10 +234,7 @@ mod boxed {
 
 /// `masked_fill.Scalar` in the operator table.
 pub static MASKED_FILL_SCALAR: OpDef = OpDef {
-    name: "masked_fill",
-    overload: "Scalar",
     schema: "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -249,10 +246,7 @@ pub static MASKED_FILL_SCALAR: OpDef = OpDef {
 
 /// `masked_fill_.Scalar` in the operator table.
 pub static MASKED_FILL_SCALAR_: OpDef = OpDef {
-    name: "masked_fill_",
-    overload: "Scalar",
     schema: "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -264,10 +258,7 @@ pub static MASKED_FILL_SCALAR_: OpDef = OpDef {
 
 /// `masked_fill.Tensor` in the operator table.
 pub static MASKED_FILL_TENSOR: OpDef = OpDef {
-    name: "masked_fill",
-    overload: "Tensor",
     schema: "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -279,10 +270,7 @@ pub static MASKED_FILL_TENSOR: OpDef = OpDef {
 
 /// `masked_fill_.Tensor` in the operator table.
 pub static MASKED_FILL_TENSOR_: OpDef = OpDef {
-    name: "masked_fill_",
-    overload: "Tensor",
     schema: "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -134,10 +134,7 @@ mod boxed {
 
 /// `max.other` in the operator table.
 pub static MAX_OTHER: OpDef = OpDef {
-    name: "max",
-    overload: "other",
     schema: "max.other(Tensor self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static MAX_OTHER: OpDef = OpDef {
 
 /// `max.out` in the operator table.
 pub static MAX_OUT: OpDef = OpDef {
-    name: "max",
-    overload: "out",
     schema: "max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -134,10 +134,7 @@ mod boxed {
 
 /// `maximum` in the operator table.
 pub static MAXIMUM: OpDef = OpDef {
-    name: "maximum",
-    overload: "",
     schema: "maximum(Tensor self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static MAXIMUM: OpDef = OpDef {
 
 /// `maximum.out` in the operator table.
 pub static MAXIMUM_OUT: OpDef = OpDef {
-    name: "maximum",
-    overload: "out",
     schema: "maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

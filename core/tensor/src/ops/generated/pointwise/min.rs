@@ -134,10 +134,7 @@ mod boxed {
 
 /// `min.other` in the operator table.
 pub static MIN_OTHER: OpDef = OpDef {
-    name: "min",
-    overload: "other",
     schema: "min.other(Tensor self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static MIN_OTHER: OpDef = OpDef {
 
 /// `min.out` in the operator table.
 pub static MIN_OUT: OpDef = OpDef {
-    name: "min",
-    overload: "out",
     schema: "min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -269,10 +269,7 @@ mod boxed {
 
 /// `mul.Tensor` in the operator table.
 pub static MUL_TENSOR: OpDef = OpDef {
-    name: "mul",
-    overload: "Tensor",
     schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -284,10 +281,7 @@ pub static MUL_TENSOR: OpDef = OpDef {
 
 /// `mul_.Tensor` in the operator table.
 pub static MUL_TENSOR_: OpDef = OpDef {
-    name: "mul_",
-    overload: "Tensor",
     schema: "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -299,10 +293,7 @@ pub static MUL_TENSOR_: OpDef = OpDef {
 
 /// `mul.out` in the operator table.
 pub static MUL_OUT: OpDef = OpDef {
-    name: "mul",
-    overload: "out",
     schema: "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -314,10 +305,7 @@ pub static MUL_OUT: OpDef = OpDef {
 
 /// `mul.Scalar` in the operator table.
 pub static MUL_SCALAR: OpDef = OpDef {
-    name: "mul",
-    overload: "Scalar",
     schema: "mul.Scalar(Tensor self, Scalar other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -329,10 +317,7 @@ pub static MUL_SCALAR: OpDef = OpDef {
 
 /// `mul_.Scalar` in the operator table.
 pub static MUL_SCALAR_: OpDef = OpDef {
-    name: "mul_",
-    overload: "Scalar",
     schema: "mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -153,10 +153,7 @@ mod boxed {
 
 /// `neg` in the operator table.
 pub static NEG: OpDef = OpDef {
-    name: "neg",
-    overload: "",
     schema: "neg(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -168,10 +165,7 @@ pub static NEG: OpDef = OpDef {
 
 /// `neg_` in the operator table.
 pub static NEG_: OpDef = OpDef {
-    name: "neg_",
-    overload: "",
     schema: "neg_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -183,10 +177,7 @@ pub static NEG_: OpDef = OpDef {
 
 /// `neg.out` in the operator table.
 pub static NEG_OUT: OpDef = OpDef {
-    name: "neg",
-    overload: "out",
     schema: "neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

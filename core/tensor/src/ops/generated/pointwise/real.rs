@@ -32,10 +32,7 @@ mod boxed {
 
 /// `real` in the operator table.
 pub static REAL: OpDef = OpDef {
-    name: "real",
-    overload: "",
     schema: "real(Tensor(a) self) -> Tensor(a)",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

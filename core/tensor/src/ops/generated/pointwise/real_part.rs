@@ -80,10 +80,7 @@ mod boxed {
 
 /// `_real_part` in the operator table.
 pub static _REAL_PART: OpDef = OpDef {
-    name: "_real_part",
-    overload: "",
     schema: "_real_part(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -158,10 +158,7 @@ mod boxed {
 
 /// `reciprocal` in the operator table.
 pub static RECIPROCAL: OpDef = OpDef {
-    name: "reciprocal",
-    overload: "",
     schema: "reciprocal(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -173,10 +170,7 @@ pub static RECIPROCAL: OpDef = OpDef {
 
 /// `reciprocal_` in the operator table.
 pub static RECIPROCAL_: OpDef = OpDef {
-    name: "reciprocal_",
-    overload: "",
     schema: "reciprocal_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -188,10 +182,7 @@ pub static RECIPROCAL_: OpDef = OpDef {
 
 /// `reciprocal.out` in the operator table.
 pub static RECIPROCAL_OUT: OpDef = OpDef {
-    name: "reciprocal",
-    overload: "out",
     schema: "reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

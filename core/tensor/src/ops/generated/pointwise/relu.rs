@@ -124,10 +124,7 @@ mod boxed {
 
 /// `relu` in the operator table.
 pub static RELU: OpDef = OpDef {
-    name: "relu",
-    overload: "",
     schema: "relu(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -139,10 +136,7 @@ pub static RELU: OpDef = OpDef {
 
 /// `relu_` in the operator table.
 pub static RELU_: OpDef = OpDef {
-    name: "relu_",
-    overload: "",
     schema: "relu_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `resolve_conj` in the operator table.
 pub static RESOLVE_CONJ: OpDef = OpDef {
-    name: "resolve_conj",
-    overload: "",
     schema: "resolve_conj(Tensor(a) self) -> Tensor(a)",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -154,10 +154,7 @@ mod boxed {
 
 /// `rsub.Tensor` in the operator table.
 pub static RSUB_TENSOR: OpDef = OpDef {
-    name: "rsub",
-    overload: "Tensor",
     schema: "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -169,10 +166,7 @@ pub static RSUB_TENSOR: OpDef = OpDef {
 
 /// `rsub.Scalar` in the operator table.
 pub static RSUB_SCALAR: OpDef = OpDef {
-    name: "rsub",
-    overload: "Scalar",
     schema: "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `sqrt` in the operator table.
 pub static SQRT: OpDef = OpDef {
-    name: "sqrt",
-    overload: "",
     schema: "sqrt(Tensor self) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static SQRT: OpDef = OpDef {
 
 /// `sqrt_` in the operator table.
 pub static SQRT_: OpDef = OpDef {
-    name: "sqrt_",
-    overload: "",
     schema: "sqrt_(Tensor(a!) self) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static SQRT_: OpDef = OpDef {
 
 /// `sqrt.out` in the operator table.
 pub static SQRT_OUT: OpDef = OpDef {
-    name: "sqrt",
-    overload: "out",
     schema: "sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -259,10 +259,7 @@ mod boxed {
 
 /// `sub.Tensor` in the operator table.
 pub static SUB_TENSOR: OpDef = OpDef {
-    name: "sub",
-    overload: "Tensor",
     schema: "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -274,10 +271,7 @@ pub static SUB_TENSOR: OpDef = OpDef {
 
 /// `sub_.Tensor` in the operator table.
 pub static SUB_TENSOR_: OpDef = OpDef {
-    name: "sub_",
-    overload: "Tensor",
     schema: "sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -289,10 +283,7 @@ pub static SUB_TENSOR_: OpDef = OpDef {
 
 /// `sub.out` in the operator table.
 pub static SUB_OUT: OpDef = OpDef {
-    name: "sub",
-    overload: "out",
     schema: "sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -304,10 +295,7 @@ pub static SUB_OUT: OpDef = OpDef {
 
 /// `sub.Scalar` in the operator table.
 pub static SUB_SCALAR: OpDef = OpDef {
-    name: "sub",
-    overload: "Scalar",
     schema: "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -319,10 +307,7 @@ pub static SUB_SCALAR: OpDef = OpDef {
 
 /// `sub_.Scalar` in the operator table.
 pub static SUB_SCALAR_: OpDef = OpDef {
-    name: "sub_",
-    overload: "Scalar",
     schema: "sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -142,10 +142,7 @@ mod boxed {
 
 /// `threshold_backward` in the operator table.
 pub static THRESHOLD_BACKWARD: OpDef = OpDef {
-    name: "threshold_backward",
-    overload: "",
     schema: "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -157,10 +154,7 @@ pub static THRESHOLD_BACKWARD: OpDef = OpDef {
 
 /// `threshold_backward.grad_input` in the operator table.
 pub static THRESHOLD_BACKWARD_GRAD_INPUT: OpDef = OpDef {
-    name: "threshold_backward",
-    overload: "grad_input",
     schema: "threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -184,10 +184,7 @@ mod boxed {
 
 /// `where.self` in the operator table.
 pub static WHERE_SELF: OpDef = OpDef {
-    name: "where",
-    overload: "self",
     schema: "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -199,10 +196,7 @@ pub static WHERE_SELF: OpDef = OpDef {
 
 /// `where.self_out` in the operator table.
 pub static WHERE_SELF_OUT: OpDef = OpDef {
-    name: "where",
-    overload: "self_out",
     schema: "where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "pointwise",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -214,10 +208,7 @@ pub static WHERE_SELF_OUT: OpDef = OpDef {
 
 /// `where.ScalarSelf` in the operator table.
 pub static WHERE_SCALARSELF: OpDef = OpDef {
-    name: "where",
-    overload: "ScalarSelf",
     schema: "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -229,10 +220,7 @@ pub static WHERE_SCALARSELF: OpDef = OpDef {
 
 /// `where.ScalarOther` in the operator table.
 pub static WHERE_SCALAROTHER: OpDef = OpDef {
-    name: "where",
-    overload: "ScalarOther",
     schema: "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -244,10 +232,7 @@ pub static WHERE_SCALAROTHER: OpDef = OpDef {
 
 /// `where.Scalar` in the operator table.
 pub static WHERE_SCALAR: OpDef = OpDef {
-    name: "where",
-    overload: "Scalar",
     schema: "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor",
-    family: "pointwise",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -88,10 +88,7 @@ mod boxed {
 
 /// `adaptive_avg_pool2d` in the operator table.
 pub static ADAPTIVE_AVG_POOL2D: OpDef = OpDef {
-    name: "adaptive_avg_pool2d",
-    overload: "",
     schema: "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -88,10 +88,7 @@ mod boxed {
 
 /// `adaptive_avg_pool3d` in the operator table.
 pub static ADAPTIVE_AVG_POOL3D: OpDef = OpDef {
-    name: "adaptive_avg_pool3d",
-    overload: "",
     schema: "adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -91,10 +91,7 @@ mod boxed {
 
 /// `_adaptive_avg_pool3d_backward` in the operator table.
 pub static _ADAPTIVE_AVG_POOL3D_BACKWARD: OpDef = OpDef {
-    name: "_adaptive_avg_pool3d_backward",
-    overload: "",
     schema: "_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `adaptive_max_pool1d` in the operator table.
 pub static ADAPTIVE_MAX_POOL1D: OpDef = OpDef {
-    name: "adaptive_max_pool1d",
-    overload: "",
     schema: "adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -100,10 +100,7 @@ mod boxed {
 
 /// `adaptive_max_pool2d` in the operator table.
 pub static ADAPTIVE_MAX_POOL2D: OpDef = OpDef {
-    name: "adaptive_max_pool2d",
-    overload: "",
     schema: "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

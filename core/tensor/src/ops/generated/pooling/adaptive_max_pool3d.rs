@@ -100,10 +100,7 @@ mod boxed {
 
 /// `adaptive_max_pool3d` in the operator table.
 pub static ADAPTIVE_MAX_POOL3D: OpDef = OpDef {
-    name: "adaptive_max_pool3d",
-    overload: "",
     schema: "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -96,10 +96,7 @@ mod boxed {
 
 /// `adaptive_max_pool3d_backward` in the operator table.
 pub static ADAPTIVE_MAX_POOL3D_BACKWARD: OpDef = OpDef {
-    name: "adaptive_max_pool3d_backward",
-    overload: "",
     schema: "adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -54,10 +54,7 @@ mod boxed {
 
 /// `avg_pool1d` in the operator table.
 pub static AVG_POOL1D: OpDef = OpDef {
-    name: "avg_pool1d",
-    overload: "",
     schema: "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

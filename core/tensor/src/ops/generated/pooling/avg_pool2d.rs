@@ -180,10 +180,7 @@ mod boxed {
 
 /// `avg_pool2d` in the operator table.
 pub static AVG_POOL2D: OpDef = OpDef {
-    name: "avg_pool2d",
-    overload: "",
     schema: "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -206,10 +206,7 @@ mod boxed {
 
 /// `avg_pool2d_backward` in the operator table.
 pub static AVG_POOL2D_BACKWARD: OpDef = OpDef {
-    name: "avg_pool2d_backward",
-    overload: "",
     schema: "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

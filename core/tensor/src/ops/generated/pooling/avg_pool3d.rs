@@ -180,10 +180,7 @@ mod boxed {
 
 /// `avg_pool3d` in the operator table.
 pub static AVG_POOL3D: OpDef = OpDef {
-    name: "avg_pool3d",
-    overload: "",
     schema: "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -206,10 +206,7 @@ mod boxed {
 
 /// `avg_pool3d_backward` in the operator table.
 pub static AVG_POOL3D_BACKWARD: OpDef = OpDef {
-    name: "avg_pool3d_backward",
-    overload: "",
     schema: "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -124,10 +124,7 @@ mod boxed {
 
 /// `fractional_max_pool2d` in the operator table.
 pub static FRACTIONAL_MAX_POOL2D: OpDef = OpDef {
-    name: "fractional_max_pool2d",
-    overload: "",
     schema: "fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -127,10 +127,7 @@ mod boxed {
 
 /// `fractional_max_pool2d_backward` in the operator table.
 pub static FRACTIONAL_MAX_POOL2D_BACKWARD: OpDef = OpDef {
-    name: "fractional_max_pool2d_backward",
-    overload: "",
     schema: "fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

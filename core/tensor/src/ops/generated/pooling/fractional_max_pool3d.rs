@@ -124,10 +124,7 @@ mod boxed {
 
 /// `fractional_max_pool3d` in the operator table.
 pub static FRACTIONAL_MAX_POOL3D: OpDef = OpDef {
-    name: "fractional_max_pool3d",
-    overload: "",
     schema: "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

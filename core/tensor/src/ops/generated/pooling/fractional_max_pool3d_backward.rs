@@ -127,10 +127,7 @@ mod boxed {
 
 /// `fractional_max_pool3d_backward` in the operator table.
 pub static FRACTIONAL_MAX_POOL3D_BACKWARD: OpDef = OpDef {
-    name: "fractional_max_pool3d_backward",
-    overload: "",
     schema: "fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor indices) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -49,10 +49,7 @@ mod boxed {
 
 /// `max_pool1d` in the operator table.
 pub static MAX_POOL1D: OpDef = OpDef {
-    name: "max_pool1d",
-    overload: "",
     schema: "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -53,10 +53,7 @@ mod boxed {
 
 /// `max_pool1d_with_indices` in the operator table.
 pub static MAX_POOL1D_WITH_INDICES: OpDef = OpDef {
-    name: "max_pool1d_with_indices",
-    overload: "",
     schema: "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

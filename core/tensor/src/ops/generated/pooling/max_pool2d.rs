@@ -49,10 +49,7 @@ mod boxed {
 
 /// `max_pool2d` in the operator table.
 pub static MAX_POOL2D: OpDef = OpDef {
-    name: "max_pool2d",
-    overload: "",
     schema: "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -52,10 +52,7 @@ mod boxed {
 
 /// `max_pool2d_backward` in the operator table.
 pub static MAX_POOL2D_BACKWARD: OpDef = OpDef {
-    name: "max_pool2d_backward",
-    overload: "",
     schema: "max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

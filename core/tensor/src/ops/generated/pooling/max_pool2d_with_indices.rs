@@ -173,10 +173,7 @@ mod boxed {
 
 /// `max_pool2d_with_indices` in the operator table.
 pub static MAX_POOL2D_WITH_INDICES: OpDef = OpDef {
-    name: "max_pool2d_with_indices",
-    overload: "",
     schema: "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -188,10 +188,7 @@ mod boxed {
 
 /// `max_pool2d_with_indices_backward` in the operator table.
 pub static MAX_POOL2D_WITH_INDICES_BACKWARD: OpDef = OpDef {
-    name: "max_pool2d_with_indices_backward",
-    overload: "",
     schema: "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

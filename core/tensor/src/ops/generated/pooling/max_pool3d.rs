@@ -49,10 +49,7 @@ mod boxed {
 
 /// `max_pool3d` in the operator table.
 pub static MAX_POOL3D: OpDef = OpDef {
-    name: "max_pool3d",
-    overload: "",
     schema: "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

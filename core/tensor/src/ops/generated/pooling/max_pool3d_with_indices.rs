@@ -173,10 +173,7 @@ mod boxed {
 
 /// `max_pool3d_with_indices` in the operator table.
 pub static MAX_POOL3D_WITH_INDICES: OpDef = OpDef {
-    name: "max_pool3d_with_indices",
-    overload: "",
     schema: "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

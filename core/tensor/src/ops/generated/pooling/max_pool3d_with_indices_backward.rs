@@ -188,10 +188,7 @@ mod boxed {
 
 /// `max_pool3d_with_indices_backward` in the operator table.
 pub static MAX_POOL3D_WITH_INDICES_BACKWARD: OpDef = OpDef {
-    name: "max_pool3d_with_indices_backward",
-    overload: "",
     schema: "max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

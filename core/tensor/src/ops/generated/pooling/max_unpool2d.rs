@@ -33,10 +33,7 @@ mod boxed {
 
 /// `max_unpool2d` in the operator table.
 pub static MAX_UNPOOL2D: OpDef = OpDef {
-    name: "max_unpool2d",
-    overload: "",
     schema: "max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -41,10 +41,7 @@ mod boxed {
 
 /// `max_unpool3d` in the operator table.
 pub static MAX_UNPOOL3D: OpDef = OpDef {
-    name: "max_unpool3d",
-    overload: "",
     schema: "max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, int[3] padding) -> Tensor",
-    family: "pooling",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -318,10 +318,7 @@ mod boxed {
 
 /// `bernoulli` in the operator table.
 pub static BERNOULLI: OpDef = OpDef {
-    name: "bernoulli",
-    overload: "",
     schema: "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -333,10 +330,7 @@ pub static BERNOULLI: OpDef = OpDef {
 
 /// `bernoulli.out` in the operator table.
 pub static BERNOULLI_OUT: OpDef = OpDef {
-    name: "bernoulli",
-    overload: "out",
     schema: "bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -348,10 +342,7 @@ pub static BERNOULLI_OUT: OpDef = OpDef {
 
 /// `bernoulli.p` in the operator table.
 pub static BERNOULLI_P: OpDef = OpDef {
-    name: "bernoulli",
-    overload: "p",
     schema: "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -363,10 +354,7 @@ pub static BERNOULLI_P: OpDef = OpDef {
 
 /// `bernoulli_.float` in the operator table.
 pub static BERNOULLI_FLOAT_: OpDef = OpDef {
-    name: "bernoulli_",
-    overload: "float",
     schema: "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -378,10 +366,7 @@ pub static BERNOULLI_FLOAT_: OpDef = OpDef {
 
 /// `bernoulli_.Tensor` in the operator table.
 pub static BERNOULLI_TENSOR_: OpDef = OpDef {
-    name: "bernoulli_",
-    overload: "Tensor",
     schema: "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

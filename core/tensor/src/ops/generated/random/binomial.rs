@@ -88,10 +88,7 @@ mod boxed {
 
 /// `binomial` in the operator table.
 pub static BINOMIAL: OpDef = OpDef {
-    name: "binomial",
-    overload: "",
     schema: "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

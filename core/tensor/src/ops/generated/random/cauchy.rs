@@ -92,10 +92,7 @@ mod boxed {
 
 /// `cauchy_` in the operator table.
 pub static CAUCHY_: OpDef = OpDef {
-    name: "cauchy_",
-    overload: "",
     schema: "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -92,10 +92,7 @@ mod boxed {
 
 /// `exponential_` in the operator table.
 pub static EXPONENTIAL_: OpDef = OpDef {
-    name: "exponential_",
-    overload: "",
     schema: "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

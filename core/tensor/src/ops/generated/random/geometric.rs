@@ -92,10 +92,7 @@ mod boxed {
 
 /// `geometric_` in the operator table.
 pub static GEOMETRIC_: OpDef = OpDef {
-    name: "geometric_",
-    overload: "",
     schema: "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -92,10 +92,7 @@ mod boxed {
 
 /// `log_normal_` in the operator table.
 pub static LOG_NORMAL_: OpDef = OpDef {
-    name: "log_normal_",
-    overload: "",
     schema: "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

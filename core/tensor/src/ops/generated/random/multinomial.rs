@@ -95,10 +95,7 @@ mod boxed {
 
 /// `multinomial` in the operator table.
 pub static MULTINOMIAL: OpDef = OpDef {
-    name: "multinomial",
-    overload: "",
     schema: "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -110,10 +107,7 @@ pub static MULTINOMIAL: OpDef = OpDef {
 
 /// `multinomial.out` in the operator table.
 pub static MULTINOMIAL_OUT: OpDef = OpDef {
-    name: "multinomial",
-    overload: "out",
     schema: "multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

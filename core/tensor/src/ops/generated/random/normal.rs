@@ -478,10 +478,7 @@ mod boxed {
 
 /// `normal_` in the operator table.
 pub static NORMAL_: OpDef = OpDef {
-    name: "normal_",
-    overload: "",
     schema: "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -493,10 +490,7 @@ pub static NORMAL_: OpDef = OpDef {
 
 /// `normal.float_float` in the operator table.
 pub static NORMAL_FLOAT_FLOAT: OpDef = OpDef {
-    name: "normal",
-    overload: "float_float",
     schema: "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -508,10 +502,7 @@ pub static NORMAL_FLOAT_FLOAT: OpDef = OpDef {
 
 /// `normal.float_float_out` in the operator table.
 pub static NORMAL_FLOAT_FLOAT_OUT: OpDef = OpDef {
-    name: "normal",
-    overload: "float_float_out",
     schema: "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -523,10 +514,7 @@ pub static NORMAL_FLOAT_FLOAT_OUT: OpDef = OpDef {
 
 /// `normal.Tensor_float` in the operator table.
 pub static NORMAL_TENSOR_FLOAT: OpDef = OpDef {
-    name: "normal",
-    overload: "Tensor_float",
     schema: "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -538,10 +526,7 @@ pub static NORMAL_TENSOR_FLOAT: OpDef = OpDef {
 
 /// `normal.Tensor_float_out` in the operator table.
 pub static NORMAL_TENSOR_FLOAT_OUT: OpDef = OpDef {
-    name: "normal",
-    overload: "Tensor_float_out",
     schema: "normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -553,10 +538,7 @@ pub static NORMAL_TENSOR_FLOAT_OUT: OpDef = OpDef {
 
 /// `normal.float_Tensor` in the operator table.
 pub static NORMAL_FLOAT_TENSOR: OpDef = OpDef {
-    name: "normal",
-    overload: "float_Tensor",
     schema: "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -568,10 +550,7 @@ pub static NORMAL_FLOAT_TENSOR: OpDef = OpDef {
 
 /// `normal.float_Tensor_out` in the operator table.
 pub static NORMAL_FLOAT_TENSOR_OUT: OpDef = OpDef {
-    name: "normal",
-    overload: "float_Tensor_out",
     schema: "normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -583,10 +562,7 @@ pub static NORMAL_FLOAT_TENSOR_OUT: OpDef = OpDef {
 
 /// `normal.Tensor_Tensor` in the operator table.
 pub static NORMAL_TENSOR_TENSOR: OpDef = OpDef {
-    name: "normal",
-    overload: "Tensor_Tensor",
     schema: "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -598,10 +574,7 @@ pub static NORMAL_TENSOR_TENSOR: OpDef = OpDef {
 
 /// `normal.Tensor_Tensor_out` in the operator table.
 pub static NORMAL_TENSOR_TENSOR_OUT: OpDef = OpDef {
-    name: "normal",
-    overload: "Tensor_Tensor_out",
     schema: "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

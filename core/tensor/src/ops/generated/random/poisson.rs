@@ -82,10 +82,7 @@ mod boxed {
 
 /// `poisson` in the operator table.
 pub static POISSON: OpDef = OpDef {
-    name: "poisson",
-    overload: "",
     schema: "poisson(Tensor self, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

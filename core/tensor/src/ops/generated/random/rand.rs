@@ -136,10 +136,7 @@ mod boxed {
 
 /// `rand` in the operator table.
 pub static RAND: OpDef = OpDef {
-    name: "rand",
-    overload: "",
     schema: "rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -151,10 +148,7 @@ pub static RAND: OpDef = OpDef {
 
 /// `rand.out` in the operator table.
 pub static RAND_OUT: OpDef = OpDef {
-    name: "rand",
-    overload: "out",
     schema: "rand.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -166,10 +160,7 @@ pub static RAND_OUT: OpDef = OpDef {
 
 /// `rand.generator` in the operator table.
 pub static RAND_GENERATOR: OpDef = OpDef {
-    name: "rand",
-    overload: "generator",
     schema: "rand.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -181,10 +172,7 @@ pub static RAND_GENERATOR: OpDef = OpDef {
 
 /// `rand.generator_out` in the operator table.
 pub static RAND_GENERATOR_OUT: OpDef = OpDef {
-    name: "rand",
-    overload: "generator_out",
     schema: "rand.generator_out(int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -53,10 +53,7 @@ mod boxed {
 
 /// `rand_like` in the operator table.
 pub static RAND_LIKE: OpDef = OpDef {
-    name: "rand_like",
-    overload: "",
     schema: "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

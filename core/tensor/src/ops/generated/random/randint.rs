@@ -286,10 +286,7 @@ mod boxed {
 
 /// `randint` in the operator table.
 pub static RANDINT: OpDef = OpDef {
-    name: "randint",
-    overload: "",
     schema: "randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -301,10 +298,7 @@ pub static RANDINT: OpDef = OpDef {
 
 /// `randint.out` in the operator table.
 pub static RANDINT_OUT: OpDef = OpDef {
-    name: "randint",
-    overload: "out",
     schema: "randint.out(int high, int[] size, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -316,10 +310,7 @@ pub static RANDINT_OUT: OpDef = OpDef {
 
 /// `randint.generator` in the operator table.
 pub static RANDINT_GENERATOR: OpDef = OpDef {
-    name: "randint",
-    overload: "generator",
     schema: "randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -331,10 +322,7 @@ pub static RANDINT_GENERATOR: OpDef = OpDef {
 
 /// `randint.generator_out` in the operator table.
 pub static RANDINT_GENERATOR_OUT: OpDef = OpDef {
-    name: "randint",
-    overload: "generator_out",
     schema: "randint.generator_out(int high, int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -346,10 +334,7 @@ pub static RANDINT_GENERATOR_OUT: OpDef = OpDef {
 
 /// `randint.low` in the operator table.
 pub static RANDINT_LOW: OpDef = OpDef {
-    name: "randint",
-    overload: "low",
     schema: "randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -361,10 +346,7 @@ pub static RANDINT_LOW: OpDef = OpDef {
 
 /// `randint.low_out` in the operator table.
 pub static RANDINT_LOW_OUT: OpDef = OpDef {
-    name: "randint",
-    overload: "low_out",
     schema: "randint.low_out(int low, int high, int[] size, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -376,10 +358,7 @@ pub static RANDINT_LOW_OUT: OpDef = OpDef {
 
 /// `randint.low_generator` in the operator table.
 pub static RANDINT_LOW_GENERATOR: OpDef = OpDef {
-    name: "randint",
-    overload: "low_generator",
     schema: "randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -391,10 +370,7 @@ pub static RANDINT_LOW_GENERATOR: OpDef = OpDef {
 
 /// `randint.low_generator_out` in the operator table.
 pub static RANDINT_LOW_GENERATOR_OUT: OpDef = OpDef {
-    name: "randint",
-    overload: "low_generator_out",
     schema: "randint.low_generator_out(int low, int high, int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -126,10 +126,7 @@ mod boxed {
 
 /// `randint_like` in the operator table.
 pub static RANDINT_LIKE: OpDef = OpDef {
-    name: "randint_like",
-    overload: "",
     schema: "randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static RANDINT_LIKE: OpDef = OpDef {
 
 /// `randint_like.low_dtype` in the operator table.
 pub static RANDINT_LIKE_LOW_DTYPE: OpDef = OpDef {
-    name: "randint_like",
-    overload: "low_dtype",
     schema: "randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

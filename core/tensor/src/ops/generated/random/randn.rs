@@ -136,10 +136,7 @@ mod boxed {
 
 /// `randn` in the operator table.
 pub static RANDN: OpDef = OpDef {
-    name: "randn",
-    overload: "",
     schema: "randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -151,10 +148,7 @@ pub static RANDN: OpDef = OpDef {
 
 /// `randn.out` in the operator table.
 pub static RANDN_OUT: OpDef = OpDef {
-    name: "randn",
-    overload: "out",
     schema: "randn.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -166,10 +160,7 @@ pub static RANDN_OUT: OpDef = OpDef {
 
 /// `randn.generator` in the operator table.
 pub static RANDN_GENERATOR: OpDef = OpDef {
-    name: "randn",
-    overload: "generator",
     schema: "randn.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -181,10 +172,7 @@ pub static RANDN_GENERATOR: OpDef = OpDef {
 
 /// `randn.generator_out` in the operator table.
 pub static RANDN_GENERATOR_OUT: OpDef = OpDef {
-    name: "randn",
-    overload: "generator_out",
     schema: "randn.generator_out(int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

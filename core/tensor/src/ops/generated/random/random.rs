@@ -229,10 +229,7 @@ mod boxed {
 
 /// `random_` in the operator table.
 pub static RANDOM_: OpDef = OpDef {
-    name: "random_",
-    overload: "",
     schema: "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -244,10 +241,7 @@ pub static RANDOM_: OpDef = OpDef {
 
 /// `random_.from` in the operator table.
 pub static RANDOM_FROM_: OpDef = OpDef {
-    name: "random_",
-    overload: "from",
     schema: "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -259,10 +253,7 @@ pub static RANDOM_FROM_: OpDef = OpDef {
 
 /// `random_.to` in the operator table.
 pub static RANDOM_TO_: OpDef = OpDef {
-    name: "random_",
-    overload: "to",
     schema: "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -134,10 +134,7 @@ mod boxed {
 
 /// `randperm` in the operator table.
 pub static RANDPERM: OpDef = OpDef {
-    name: "randperm",
-    overload: "",
     schema: "randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -149,10 +146,7 @@ pub static RANDPERM: OpDef = OpDef {
 
 /// `randperm.out` in the operator table.
 pub static RANDPERM_OUT: OpDef = OpDef {
-    name: "randperm",
-    overload: "out",
     schema: "randperm.out(int n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -164,10 +158,7 @@ pub static RANDPERM_OUT: OpDef = OpDef {
 
 /// `randperm.generator` in the operator table.
 pub static RANDPERM_GENERATOR: OpDef = OpDef {
-    name: "randperm",
-    overload: "generator",
     schema: "randperm.generator(int n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -179,10 +170,7 @@ pub static RANDPERM_GENERATOR: OpDef = OpDef {
 
 /// `randperm.generator_out` in the operator table.
 pub static RANDPERM_GENERATOR_OUT: OpDef = OpDef {
-    name: "randperm",
-    overload: "generator_out",
     schema: "randperm.generator_out(int n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)",
-    family: "random",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -79,10 +79,7 @@ mod boxed {
 
 /// `_sample_dirichlet` in the operator table.
 pub static _SAMPLE_DIRICHLET: OpDef = OpDef {
-    name: "_sample_dirichlet",
-    overload: "",
     schema: "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -79,10 +79,7 @@ mod boxed {
 
 /// `_standard_gamma` in the operator table.
 pub static _STANDARD_GAMMA: OpDef = OpDef {
-    name: "_standard_gamma",
-    overload: "",
     schema: "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
-    family: "random",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -92,10 +92,7 @@ mod boxed {
 
 /// `uniform_` in the operator table.
 pub static UNIFORM_: OpDef = OpDef {
-    name: "uniform_",
-    overload: "",
     schema: "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
-    family: "random",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,

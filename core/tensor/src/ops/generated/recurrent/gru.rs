@@ -107,10 +107,7 @@ mod boxed {
 
 /// `gru.input` in the operator table.
 pub static GRU_INPUT: OpDef = OpDef {
-    name: "gru",
-    overload: "input",
     schema: "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -122,10 +119,7 @@ pub static GRU_INPUT: OpDef = OpDef {
 
 /// `gru.data` in the operator table.
 pub static GRU_DATA: OpDef = OpDef {
-    name: "gru",
-    overload: "data",
     schema: "gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

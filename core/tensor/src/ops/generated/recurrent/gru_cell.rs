@@ -55,10 +55,7 @@ mod boxed {
 
 /// `gru_cell` in the operator table.
 pub static GRU_CELL: OpDef = OpDef {
-    name: "gru_cell",
-    overload: "",
     schema: "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

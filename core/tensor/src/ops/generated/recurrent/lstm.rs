@@ -110,10 +110,7 @@ mod boxed {
 
 /// `lstm.input` in the operator table.
 pub static LSTM_INPUT: OpDef = OpDef {
-    name: "lstm",
-    overload: "input",
     schema: "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -125,10 +122,7 @@ pub static LSTM_INPUT: OpDef = OpDef {
 
 /// `lstm.data` in the operator table.
 pub static LSTM_DATA: OpDef = OpDef {
-    name: "lstm",
-    overload: "data",
     schema: "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

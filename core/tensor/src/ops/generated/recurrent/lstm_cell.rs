@@ -56,10 +56,7 @@ mod boxed {
 
 /// `lstm_cell` in the operator table.
 pub static LSTM_CELL: OpDef = OpDef {
-    name: "lstm_cell",
-    overload: "",
     schema: "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -34,10 +34,7 @@ mod boxed {
 
 /// `_pack_padded_sequence` in the operator table.
 pub static _PACK_PADDED_SEQUENCE: OpDef = OpDef {
-    name: "_pack_padded_sequence",
-    overload: "",
     schema: "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

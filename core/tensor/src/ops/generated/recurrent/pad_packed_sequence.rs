@@ -44,10 +44,7 @@ mod boxed {
 
 /// `_pad_packed_sequence` in the operator table.
 pub static _PAD_PACKED_SEQUENCE: OpDef = OpDef {
-    name: "_pad_packed_sequence",
-    overload: "",
     schema: "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

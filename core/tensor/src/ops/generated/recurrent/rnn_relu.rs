@@ -108,10 +108,7 @@ mod boxed {
 
 /// `rnn_relu.input` in the operator table.
 pub static RNN_RELU_INPUT: OpDef = OpDef {
-    name: "rnn_relu",
-    overload: "input",
     schema: "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -123,10 +120,7 @@ pub static RNN_RELU_INPUT: OpDef = OpDef {
 
 /// `rnn_relu.data` in the operator table.
 pub static RNN_RELU_DATA: OpDef = OpDef {
-    name: "rnn_relu",
-    overload: "data",
     schema: "rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

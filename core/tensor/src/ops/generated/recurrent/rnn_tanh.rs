@@ -107,10 +107,7 @@ mod boxed {
 
 /// `rnn_tanh.input` in the operator table.
 pub static RNN_TANH_INPUT: OpDef = OpDef {
-    name: "rnn_tanh",
-    overload: "input",
     schema: "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -122,10 +119,7 @@ pub static RNN_TANH_INPUT: OpDef = OpDef {
 
 /// `rnn_tanh.data` in the operator table.
 pub static RNN_TANH_DATA: OpDef = OpDef {
-    name: "rnn_tanh",
-    overload: "data",
     schema: "rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

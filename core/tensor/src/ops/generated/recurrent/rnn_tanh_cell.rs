@@ -55,10 +55,7 @@ mod boxed {
 
 /// `rnn_tanh_cell` in the operator table.
 pub static RNN_TANH_CELL: OpDef = OpDef {
-    name: "rnn_tanh_cell",
-    overload: "",
     schema: "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor",
-    family: "recurrent",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

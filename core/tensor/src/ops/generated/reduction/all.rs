@@ -177,10 +177,7 @@ mod boxed {
 
 /// `all` in the operator table.
 pub static ALL: OpDef = OpDef {
-    name: "all",
-    overload: "",
     schema: "all(Tensor self) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -192,10 +189,7 @@ pub static ALL: OpDef = OpDef {
 
 /// `all.all_out` in the operator table.
 pub static ALL_ALL_OUT: OpDef = OpDef {
-    name: "all",
-    overload: "all_out",
     schema: "all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -207,10 +201,7 @@ pub static ALL_ALL_OUT: OpDef = OpDef {
 
 /// `all.dim` in the operator table.
 pub static ALL_DIM: OpDef = OpDef {
-    name: "all",
-    overload: "dim",
     schema: "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -222,10 +213,7 @@ pub static ALL_DIM: OpDef = OpDef {
 
 /// `all.out` in the operator table.
 pub static ALL_OUT: OpDef = OpDef {
-    name: "all",
-    overload: "out",
     schema: "all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -237,10 +225,7 @@ pub static ALL_OUT: OpDef = OpDef {
 
 /// `all.dims` in the operator table.
 pub static ALL_DIMS: OpDef = OpDef {
-    name: "all",
-    overload: "dims",
     schema: "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -252,10 +237,7 @@ pub static ALL_DIMS: OpDef = OpDef {
 
 /// `all.dims_out` in the operator table.
 pub static ALL_DIMS_OUT: OpDef = OpDef {
-    name: "all",
-    overload: "dims_out",
     schema: "all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

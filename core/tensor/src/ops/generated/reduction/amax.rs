@@ -133,10 +133,7 @@ mod boxed {
 
 /// `amax` in the operator table.
 pub static AMAX: OpDef = OpDef {
-    name: "amax",
-    overload: "",
     schema: "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -148,10 +145,7 @@ pub static AMAX: OpDef = OpDef {
 
 /// `amax.out` in the operator table.
 pub static AMAX_OUT: OpDef = OpDef {
-    name: "amax",
-    overload: "out",
     schema: "amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

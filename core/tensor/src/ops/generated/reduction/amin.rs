@@ -133,10 +133,7 @@ mod boxed {
 
 /// `amin` in the operator table.
 pub static AMIN: OpDef = OpDef {
-    name: "amin",
-    overload: "",
     schema: "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -148,10 +145,7 @@ pub static AMIN: OpDef = OpDef {
 
 /// `amin.out` in the operator table.
 pub static AMIN_OUT: OpDef = OpDef {
-    name: "amin",
-    overload: "out",
     schema: "amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

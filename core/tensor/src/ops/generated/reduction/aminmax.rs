@@ -147,10 +147,7 @@ mod boxed {
 
 /// `aminmax` in the operator table.
 pub static AMINMAX: OpDef = OpDef {
-    name: "aminmax",
-    overload: "",
     schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -162,10 +159,7 @@ pub static AMINMAX: OpDef = OpDef {
 
 /// `aminmax.out` in the operator table.
 pub static AMINMAX_OUT: OpDef = OpDef {
-    name: "aminmax",
-    overload: "out",
     schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

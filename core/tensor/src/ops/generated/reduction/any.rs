@@ -177,10 +177,7 @@ mod boxed {
 
 /// `any` in the operator table.
 pub static ANY: OpDef = OpDef {
-    name: "any",
-    overload: "",
     schema: "any(Tensor self) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -192,10 +189,7 @@ pub static ANY: OpDef = OpDef {
 
 /// `any.all_out` in the operator table.
 pub static ANY_ALL_OUT: OpDef = OpDef {
-    name: "any",
-    overload: "all_out",
     schema: "any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -207,10 +201,7 @@ pub static ANY_ALL_OUT: OpDef = OpDef {
 
 /// `any.dim` in the operator table.
 pub static ANY_DIM: OpDef = OpDef {
-    name: "any",
-    overload: "dim",
     schema: "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -222,10 +213,7 @@ pub static ANY_DIM: OpDef = OpDef {
 
 /// `any.out` in the operator table.
 pub static ANY_OUT: OpDef = OpDef {
-    name: "any",
-    overload: "out",
     schema: "any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -237,10 +225,7 @@ pub static ANY_OUT: OpDef = OpDef {
 
 /// `any.dims` in the operator table.
 pub static ANY_DIMS: OpDef = OpDef {
-    name: "any",
-    overload: "dims",
     schema: "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -252,10 +237,7 @@ pub static ANY_DIMS: OpDef = OpDef {
 
 /// `any.dims_out` in the operator table.
 pub static ANY_DIMS_OUT: OpDef = OpDef {
-    name: "any",
-    overload: "dims_out",
     schema: "any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

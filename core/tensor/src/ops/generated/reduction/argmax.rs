@@ -73,10 +73,7 @@ mod boxed {
 
 /// `argmax` in the operator table.
 pub static ARGMAX: OpDef = OpDef {
-    name: "argmax",
-    overload: "",
     schema: "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -88,10 +85,7 @@ pub static ARGMAX: OpDef = OpDef {
 
 /// `argmax.out` in the operator table.
 pub static ARGMAX_OUT: OpDef = OpDef {
-    name: "argmax",
-    overload: "out",
     schema: "argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

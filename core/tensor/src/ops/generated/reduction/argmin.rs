@@ -73,10 +73,7 @@ mod boxed {
 
 /// `argmin` in the operator table.
 pub static ARGMIN: OpDef = OpDef {
-    name: "argmin",
-    overload: "",
     schema: "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -88,10 +85,7 @@ pub static ARGMIN: OpDef = OpDef {
 
 /// `argmin.out` in the operator table.
 pub static ARGMIN_OUT: OpDef = OpDef {
-    name: "argmin",
-    overload: "out",
     schema: "argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

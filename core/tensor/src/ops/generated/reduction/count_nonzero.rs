@@ -76,10 +76,7 @@ mod boxed {
 
 /// `count_nonzero` in the operator table.
 pub static COUNT_NONZERO: OpDef = OpDef {
-    name: "count_nonzero",
-    overload: "",
     schema: "count_nonzero(Tensor self, int? dim=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -91,10 +88,7 @@ pub static COUNT_NONZERO: OpDef = OpDef {
 
 /// `count_nonzero.dim_IntList` in the operator table.
 pub static COUNT_NONZERO_DIM_INTLIST: OpDef = OpDef {
-    name: "count_nonzero",
-    overload: "dim_IntList",
     schema: "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

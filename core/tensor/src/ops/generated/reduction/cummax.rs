@@ -143,10 +143,7 @@ mod boxed {
 
 /// `cummax` in the operator table.
 pub static CUMMAX: OpDef = OpDef {
-    name: "cummax",
-    overload: "",
     schema: "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -158,10 +155,7 @@ pub static CUMMAX: OpDef = OpDef {
 
 /// `cummax.out` in the operator table.
 pub static CUMMAX_OUT: OpDef = OpDef {
-    name: "cummax",
-    overload: "out",
     schema: "cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

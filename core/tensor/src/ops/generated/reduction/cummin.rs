@@ -143,10 +143,7 @@ mod boxed {
 
 /// `cummin` in the operator table.
 pub static CUMMIN: OpDef = OpDef {
-    name: "cummin",
-    overload: "",
     schema: "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -158,10 +155,7 @@ pub static CUMMIN: OpDef = OpDef {
 
 /// `cummin.out` in the operator table.
 pub static CUMMIN_OUT: OpDef = OpDef {
-    name: "cummin",
-    overload: "out",
     schema: "cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

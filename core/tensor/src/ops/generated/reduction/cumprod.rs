@@ -168,10 +168,7 @@ mod boxed {
 
 /// `cumprod` in the operator table.
 pub static CUMPROD: OpDef = OpDef {
-    name: "cumprod",
-    overload: "",
     schema: "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -183,10 +180,7 @@ pub static CUMPROD: OpDef = OpDef {
 
 /// `cumprod_` in the operator table.
 pub static CUMPROD_: OpDef = OpDef {
-    name: "cumprod_",
-    overload: "",
     schema: "cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
-    family: "reduction",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -198,10 +192,7 @@ pub static CUMPROD_: OpDef = OpDef {
 
 /// `cumprod.out` in the operator table.
 pub static CUMPROD_OUT: OpDef = OpDef {
-    name: "cumprod",
-    overload: "out",
     schema: "cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -156,10 +156,7 @@ mod boxed {
 
 /// `cumsum` in the operator table.
 pub static CUMSUM: OpDef = OpDef {
-    name: "cumsum",
-    overload: "",
     schema: "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -171,10 +168,7 @@ pub static CUMSUM: OpDef = OpDef {
 
 /// `cumsum_` in the operator table.
 pub static CUMSUM_: OpDef = OpDef {
-    name: "cumsum_",
-    overload: "",
     schema: "cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
-    family: "reduction",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -186,10 +180,7 @@ pub static CUMSUM_: OpDef = OpDef {
 
 /// `cumsum.out` in the operator table.
 pub static CUMSUM_OUT: OpDef = OpDef {
-    name: "cumsum",
-    overload: "out",
     schema: "cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

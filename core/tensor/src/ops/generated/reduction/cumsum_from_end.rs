@@ -84,10 +84,7 @@ mod boxed {
 
 /// `_cumsum_from_end` in the operator table.
 pub static _CUMSUM_FROM_END: OpDef = OpDef {
-    name: "_cumsum_from_end",
-    overload: "",
     schema: "_cumsum_from_end(Tensor self, int dim) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

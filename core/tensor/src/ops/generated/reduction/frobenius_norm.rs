@@ -71,10 +71,7 @@ mod boxed {
 
 /// `frobenius_norm.dim` in the operator table.
 pub static FROBENIUS_NORM_DIM: OpDef = OpDef {
-    name: "frobenius_norm",
-    overload: "dim",
     schema: "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -86,10 +83,7 @@ pub static FROBENIUS_NORM_DIM: OpDef = OpDef {
 
 /// `frobenius_norm.out` in the operator table.
 pub static FROBENIUS_NORM_OUT: OpDef = OpDef {
-    name: "frobenius_norm",
-    overload: "out",
     schema: "frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -190,10 +190,7 @@ mod boxed {
 
 /// `linalg_vector_norm` in the operator table.
 pub static LINALG_VECTOR_NORM: OpDef = OpDef {
-    name: "linalg_vector_norm",
-    overload: "",
     schema: "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -205,10 +202,7 @@ pub static LINALG_VECTOR_NORM: OpDef = OpDef {
 
 /// `linalg_vector_norm.out` in the operator table.
 pub static LINALG_VECTOR_NORM_OUT: OpDef = OpDef {
-    name: "linalg_vector_norm",
-    overload: "out",
     schema: "linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -130,10 +130,7 @@ mod boxed {
 
 /// `logcumsumexp` in the operator table.
 pub static LOGCUMSUMEXP: OpDef = OpDef {
-    name: "logcumsumexp",
-    overload: "",
     schema: "logcumsumexp(Tensor self, int dim) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -145,10 +142,7 @@ pub static LOGCUMSUMEXP: OpDef = OpDef {
 
 /// `logcumsumexp.out` in the operator table.
 pub static LOGCUMSUMEXP_OUT: OpDef = OpDef {
-    name: "logcumsumexp",
-    overload: "out",
     schema: "logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -71,10 +71,7 @@ mod boxed {
 
 /// `logsumexp` in the operator table.
 pub static LOGSUMEXP: OpDef = OpDef {
-    name: "logsumexp",
-    overload: "",
     schema: "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -86,10 +83,7 @@ pub static LOGSUMEXP: OpDef = OpDef {
 
 /// `logsumexp.out` in the operator table.
 pub static LOGSUMEXP_OUT: OpDef = OpDef {
-    name: "logsumexp",
-    overload: "out",
     schema: "logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,

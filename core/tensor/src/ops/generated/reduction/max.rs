@@ -241,10 +241,7 @@ mod boxed {
 
 /// `max` in the operator table.
 pub static MAX: OpDef = OpDef {
-    name: "max",
-    overload: "",
     schema: "max(Tensor self) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -256,10 +253,7 @@ pub static MAX: OpDef = OpDef {
 
 /// `max.unary_out` in the operator table.
 pub static MAX_UNARY_OUT: OpDef = OpDef {
-    name: "max",
-    overload: "unary_out",
     schema: "max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -271,10 +265,7 @@ pub static MAX_UNARY_OUT: OpDef = OpDef {
 
 /// `max.dim` in the operator table.
 pub static MAX_DIM: OpDef = OpDef {
-    name: "max",
-    overload: "dim",
     schema: "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -286,10 +277,7 @@ pub static MAX_DIM: OpDef = OpDef {
 
 /// `max.dim_max` in the operator table.
 pub static MAX_DIM_MAX: OpDef = OpDef {
-    name: "max",
-    overload: "dim_max",
     schema: "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

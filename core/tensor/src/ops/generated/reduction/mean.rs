@@ -234,10 +234,7 @@ mod boxed {
 
 /// `mean` in the operator table.
 pub static MEAN: OpDef = OpDef {
-    name: "mean",
-    overload: "",
     schema: "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -249,10 +246,7 @@ pub static MEAN: OpDef = OpDef {
 
 /// `mean.dtype_out` in the operator table.
 pub static MEAN_DTYPE_OUT: OpDef = OpDef {
-    name: "mean",
-    overload: "dtype_out",
     schema: "mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -264,10 +258,7 @@ pub static MEAN_DTYPE_OUT: OpDef = OpDef {
 
 /// `mean.dim` in the operator table.
 pub static MEAN_DIM: OpDef = OpDef {
-    name: "mean",
-    overload: "dim",
     schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -279,10 +270,7 @@ pub static MEAN_DIM: OpDef = OpDef {
 
 /// `mean.out` in the operator table.
 pub static MEAN_OUT: OpDef = OpDef {
-    name: "mean",
-    overload: "out",
     schema: "mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -215,10 +215,7 @@ mod boxed {
 
 /// `median` in the operator table.
 pub static MEDIAN: OpDef = OpDef {
-    name: "median",
-    overload: "",
     schema: "median(Tensor self) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -230,10 +227,7 @@ pub static MEDIAN: OpDef = OpDef {
 
 /// `median.dim` in the operator table.
 pub static MEDIAN_DIM: OpDef = OpDef {
-    name: "median",
-    overload: "dim",
     schema: "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -245,10 +239,7 @@ pub static MEDIAN_DIM: OpDef = OpDef {
 
 /// `median.dim_values` in the operator table.
 pub static MEDIAN_DIM_VALUES: OpDef = OpDef {
-    name: "median",
-    overload: "dim_values",
     schema: "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -241,10 +241,7 @@ mod boxed {
 
 /// `min` in the operator table.
 pub static MIN: OpDef = OpDef {
-    name: "min",
-    overload: "",
     schema: "min(Tensor self) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -256,10 +253,7 @@ pub static MIN: OpDef = OpDef {
 
 /// `min.unary_out` in the operator table.
 pub static MIN_UNARY_OUT: OpDef = OpDef {
-    name: "min",
-    overload: "unary_out",
     schema: "min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -271,10 +265,7 @@ pub static MIN_UNARY_OUT: OpDef = OpDef {
 
 /// `min.dim` in the operator table.
 pub static MIN_DIM: OpDef = OpDef {
-    name: "min",
-    overload: "dim",
     schema: "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -286,10 +277,7 @@ pub static MIN_DIM: OpDef = OpDef {
 
 /// `min.dim_min` in the operator table.
 pub static MIN_DIM_MIN: OpDef = OpDef {
-    name: "min",
-    overload: "dim_min",
     schema: "min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

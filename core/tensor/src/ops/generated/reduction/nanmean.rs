@@ -89,10 +89,7 @@ mod boxed {
 
 /// `nanmean` in the operator table.
 pub static NANMEAN: OpDef = OpDef {
-    name: "nanmean",
-    overload: "",
     schema: "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -104,10 +101,7 @@ pub static NANMEAN: OpDef = OpDef {
 
 /// `nanmean.out` in the operator table.
 pub static NANMEAN_OUT: OpDef = OpDef {
-    name: "nanmean",
-    overload: "out",
     schema: "nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -225,10 +225,7 @@ mod boxed {
 
 /// `nanmedian` in the operator table.
 pub static NANMEDIAN: OpDef = OpDef {
-    name: "nanmedian",
-    overload: "",
     schema: "nanmedian(Tensor self) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -240,10 +237,7 @@ pub static NANMEDIAN: OpDef = OpDef {
 
 /// `nanmedian.dim` in the operator table.
 pub static NANMEDIAN_DIM: OpDef = OpDef {
-    name: "nanmedian",
-    overload: "dim",
     schema: "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -255,10 +249,7 @@ pub static NANMEDIAN_DIM: OpDef = OpDef {
 
 /// `nanmedian.dim_values` in the operator table.
 pub static NANMEDIAN_DIM_VALUES: OpDef = OpDef {
-    name: "nanmedian",
-    overload: "dim_values",
     schema: "nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -89,10 +89,7 @@ mod boxed {
 
 /// `nansum` in the operator table.
 pub static NANSUM: OpDef = OpDef {
-    name: "nansum",
-    overload: "",
     schema: "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -104,10 +101,7 @@ pub static NANSUM: OpDef = OpDef {
 
 /// `nansum.out` in the operator table.
 pub static NANSUM_OUT: OpDef = OpDef {
-    name: "nansum",
-    overload: "out",
     schema: "nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

@@ -197,10 +197,7 @@ mod boxed {
 
 /// `norm.ScalarOpt_dtype` in the operator table.
 pub static NORM_SCALAROPT_DTYPE: OpDef = OpDef {
-    name: "norm",
-    overload: "ScalarOpt_dtype",
     schema: "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -212,10 +209,7 @@ pub static NORM_SCALAROPT_DTYPE: OpDef = OpDef {
 
 /// `norm.Scalar` in the operator table.
 pub static NORM_SCALAR: OpDef = OpDef {
-    name: "norm",
-    overload: "Scalar",
     schema: "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -227,10 +221,7 @@ pub static NORM_SCALAR: OpDef = OpDef {
 
 /// `norm.ScalarOpt_dim_dtype` in the operator table.
 pub static NORM_SCALAROPT_DIM_DTYPE: OpDef = OpDef {
-    name: "norm",
-    overload: "ScalarOpt_dim_dtype",
     schema: "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -242,10 +233,7 @@ pub static NORM_SCALAROPT_DIM_DTYPE: OpDef = OpDef {
 
 /// `norm.dtype_out` in the operator table.
 pub static NORM_DTYPE_OUT: OpDef = OpDef {
-    name: "norm",
-    overload: "dtype_out",
     schema: "norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -257,10 +245,7 @@ pub static NORM_DTYPE_OUT: OpDef = OpDef {
 
 /// `norm.ScalarOpt_dim` in the operator table.
 pub static NORM_SCALAROPT_DIM: OpDef = OpDef {
-    name: "norm",
-    overload: "ScalarOpt_dim",
     schema: "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,
@@ -272,10 +257,7 @@ pub static NORM_SCALAROPT_DIM: OpDef = OpDef {
 
 /// `norm.out` in the operator table.
 pub static NORM_OUT: OpDef = OpDef {
-    name: "norm",
-    overload: "out",
     schema: "norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::Fp32,

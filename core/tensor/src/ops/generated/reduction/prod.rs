@@ -201,10 +201,7 @@ mod boxed {
 
 /// `prod` in the operator table.
 pub static PROD: OpDef = OpDef {
-    name: "prod",
-    overload: "",
     schema: "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -216,10 +213,7 @@ pub static PROD: OpDef = OpDef {
 
 /// `prod.dim_int` in the operator table.
 pub static PROD_DIM_INT: OpDef = OpDef {
-    name: "prod",
-    overload: "dim_int",
     schema: "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -231,10 +225,7 @@ pub static PROD_DIM_INT: OpDef = OpDef {
 
 /// `prod.int_out` in the operator table.
 pub static PROD_INT_OUT: OpDef = OpDef {
-    name: "prod",
-    overload: "int_out",
     schema: "prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -243,10 +243,7 @@ mod boxed {
 
 /// `std` in the operator table.
 pub static STD: OpDef = OpDef {
-    name: "std",
-    overload: "",
     schema: "std(Tensor self, bool unbiased=True) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -258,10 +255,7 @@ pub static STD: OpDef = OpDef {
 
 /// `std.dim` in the operator table.
 pub static STD_DIM: OpDef = OpDef {
-    name: "std",
-    overload: "dim",
     schema: "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -273,10 +267,7 @@ pub static STD_DIM: OpDef = OpDef {
 
 /// `std.out` in the operator table.
 pub static STD_OUT: OpDef = OpDef {
-    name: "std",
-    overload: "out",
     schema: "std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -288,10 +279,7 @@ pub static STD_OUT: OpDef = OpDef {
 
 /// `std.correction` in the operator table.
 pub static STD_CORRECTION: OpDef = OpDef {
-    name: "std",
-    overload: "correction",
     schema: "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -303,10 +291,7 @@ pub static STD_CORRECTION: OpDef = OpDef {
 
 /// `std.correction_out` in the operator table.
 pub static STD_CORRECTION_OUT: OpDef = OpDef {
-    name: "std",
-    overload: "correction_out",
     schema: "std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

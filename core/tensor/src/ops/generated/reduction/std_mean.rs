@@ -84,10 +84,7 @@ mod boxed {
 
 /// `std_mean` in the operator table.
 pub static STD_MEAN: OpDef = OpDef {
-    name: "std_mean",
-    overload: "",
     schema: "std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -99,10 +96,7 @@ pub static STD_MEAN: OpDef = OpDef {
 
 /// `std_mean.dim` in the operator table.
 pub static STD_MEAN_DIM: OpDef = OpDef {
-    name: "std_mean",
-    overload: "dim",
     schema: "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -114,10 +108,7 @@ pub static STD_MEAN_DIM: OpDef = OpDef {
 
 /// `std_mean.correction` in the operator table.
 pub static STD_MEAN_CORRECTION: OpDef = OpDef {
-    name: "std_mean",
-    overload: "correction",
     schema: "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -206,10 +206,7 @@ mod boxed {
 
 /// `sum` in the operator table.
 pub static SUM: OpDef = OpDef {
-    name: "sum",
-    overload: "",
     schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -221,10 +218,7 @@ pub static SUM: OpDef = OpDef {
 
 /// `sum.dim_IntList` in the operator table.
 pub static SUM_DIM_INTLIST: OpDef = OpDef {
-    name: "sum",
-    overload: "dim_IntList",
     schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,
@@ -236,10 +230,7 @@ pub static SUM_DIM_INTLIST: OpDef = OpDef {
 
 /// `sum.IntList_out` in the operator table.
 pub static SUM_INTLIST_OUT: OpDef = OpDef {
-    name: "sum",
-    overload: "IntList_out",
     schema: "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::Fp32,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `sum_to_size` in the operator table.
 pub static SUM_TO_SIZE: OpDef = OpDef {
-    name: "sum_to_size",
-    overload: "",
     schema: "sum_to_size(Tensor self, int[] size) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

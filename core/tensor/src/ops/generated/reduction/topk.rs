@@ -165,10 +165,7 @@ mod boxed {
 
 /// `topk` in the operator table.
 pub static TOPK: OpDef = OpDef {
-    name: "topk",
-    overload: "",
     schema: "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -180,10 +177,7 @@ pub static TOPK: OpDef = OpDef {
 
 /// `topk.values` in the operator table.
 pub static TOPK_VALUES: OpDef = OpDef {
-    name: "topk",
-    overload: "values",
     schema: "topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -43,10 +43,7 @@ mod boxed {
 
 /// `value_selecting_reduction_backward` in the operator table.
 pub static VALUE_SELECTING_REDUCTION_BACKWARD: OpDef = OpDef {
-    name: "value_selecting_reduction_backward",
-    overload: "",
     schema: "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -239,10 +239,7 @@ mod boxed {
 
 /// `var` in the operator table.
 pub static VAR: OpDef = OpDef {
-    name: "var",
-    overload: "",
     schema: "var(Tensor self, bool unbiased=True) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -254,10 +251,7 @@ pub static VAR: OpDef = OpDef {
 
 /// `var.dim` in the operator table.
 pub static VAR_DIM: OpDef = OpDef {
-    name: "var",
-    overload: "dim",
     schema: "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -269,10 +263,7 @@ pub static VAR_DIM: OpDef = OpDef {
 
 /// `var.out` in the operator table.
 pub static VAR_OUT: OpDef = OpDef {
-    name: "var",
-    overload: "out",
     schema: "var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -284,10 +275,7 @@ pub static VAR_OUT: OpDef = OpDef {
 
 /// `var.correction` in the operator table.
 pub static VAR_CORRECTION: OpDef = OpDef {
-    name: "var",
-    overload: "correction",
     schema: "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -299,10 +287,7 @@ pub static VAR_CORRECTION: OpDef = OpDef {
 
 /// `var.correction_out` in the operator table.
 pub static VAR_CORRECTION_OUT: OpDef = OpDef {
-    name: "var",
-    overload: "correction_out",
     schema: "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)",
-    family: "reduction",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -84,10 +84,7 @@ mod boxed {
 
 /// `var_mean` in the operator table.
 pub static VAR_MEAN: OpDef = OpDef {
-    name: "var_mean",
-    overload: "",
     schema: "var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -99,10 +96,7 @@ pub static VAR_MEAN: OpDef = OpDef {
 
 /// `var_mean.dim` in the operator table.
 pub static VAR_MEAN_DIM: OpDef = OpDef {
-    name: "var_mean",
-    overload: "dim",
     schema: "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -114,10 +108,7 @@ pub static VAR_MEAN_DIM: OpDef = OpDef {
 
 /// `var_mean.correction` in the operator table.
 pub static VAR_MEAN_CORRECTION: OpDef = OpDef {
-    name: "var_mean",
-    overload: "correction",
     schema: "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-    family: "reduction",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `corrcoef` in the operator table.
 pub static CORRCOEF: OpDef = OpDef {
-    name: "corrcoef",
-    overload: "",
     schema: "corrcoef(Tensor self) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -37,10 +37,7 @@ mod boxed {
 
 /// `cov` in the operator table.
 pub static COV: OpDef = OpDef {
-    name: "cov",
-    overload: "",
     schema: "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

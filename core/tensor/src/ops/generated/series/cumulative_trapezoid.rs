@@ -53,10 +53,7 @@ mod boxed {
 
 /// `cumulative_trapezoid.x` in the operator table.
 pub static CUMULATIVE_TRAPEZOID_X: OpDef = OpDef {
-    name: "cumulative_trapezoid",
-    overload: "x",
     schema: "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -68,10 +65,7 @@ pub static CUMULATIVE_TRAPEZOID_X: OpDef = OpDef {
 
 /// `cumulative_trapezoid.dx` in the operator table.
 pub static CUMULATIVE_TRAPEZOID_DX: OpDef = OpDef {
-    name: "cumulative_trapezoid",
-    overload: "dx",
     schema: "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -37,10 +37,7 @@ mod boxed {
 
 /// `diff` in the operator table.
 pub static DIFF: OpDef = OpDef {
-    name: "diff",
-    overload: "",
     schema: "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

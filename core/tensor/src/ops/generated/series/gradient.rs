@@ -184,10 +184,7 @@ mod boxed {
 
 /// `gradient.scalarint` in the operator table.
 pub static GRADIENT_SCALARINT: OpDef = OpDef {
-    name: "gradient",
-    overload: "scalarint",
     schema: "gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -199,10 +196,7 @@ pub static GRADIENT_SCALARINT: OpDef = OpDef {
 
 /// `gradient.scalararray` in the operator table.
 pub static GRADIENT_SCALARARRAY: OpDef = OpDef {
-    name: "gradient",
-    overload: "scalararray",
     schema: "gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -214,10 +208,7 @@ pub static GRADIENT_SCALARARRAY: OpDef = OpDef {
 
 /// `gradient.array` in the operator table.
 pub static GRADIENT_ARRAY: OpDef = OpDef {
-    name: "gradient",
-    overload: "array",
     schema: "gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -229,10 +220,7 @@ pub static GRADIENT_ARRAY: OpDef = OpDef {
 
 /// `gradient.scalarrayint` in the operator table.
 pub static GRADIENT_SCALARRAYINT: OpDef = OpDef {
-    name: "gradient",
-    overload: "scalarrayint",
     schema: "gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -244,10 +232,7 @@ pub static GRADIENT_SCALARRAYINT: OpDef = OpDef {
 
 /// `gradient.scalarrayarray` in the operator table.
 pub static GRADIENT_SCALARRAYARRAY: OpDef = OpDef {
-    name: "gradient",
-    overload: "scalarrayarray",
     schema: "gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -259,10 +244,7 @@ pub static GRADIENT_SCALARRAYARRAY: OpDef = OpDef {
 
 /// `gradient.tensorarrayint` in the operator table.
 pub static GRADIENT_TENSORARRAYINT: OpDef = OpDef {
-    name: "gradient",
-    overload: "tensorarrayint",
     schema: "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -274,10 +256,7 @@ pub static GRADIENT_TENSORARRAYINT: OpDef = OpDef {
 
 /// `gradient.tensorarray` in the operator table.
 pub static GRADIENT_TENSORARRAY: OpDef = OpDef {
-    name: "gradient",
-    overload: "tensorarray",
     schema: "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

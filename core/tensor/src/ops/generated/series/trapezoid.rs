@@ -53,10 +53,7 @@ mod boxed {
 
 /// `trapezoid.x` in the operator table.
 pub static TRAPEZOID_X: OpDef = OpDef {
-    name: "trapezoid",
-    overload: "x",
     schema: "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -68,10 +65,7 @@ pub static TRAPEZOID_X: OpDef = OpDef {
 
 /// `trapezoid.dx` in the operator table.
 pub static TRAPEZOID_DX: OpDef = OpDef {
-    name: "trapezoid",
-    overload: "dx",
     schema: "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

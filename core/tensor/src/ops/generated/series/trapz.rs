@@ -53,10 +53,7 @@ mod boxed {
 
 /// `trapz.x` in the operator table.
 pub static TRAPZ_X: OpDef = OpDef {
-    name: "trapz",
-    overload: "x",
     schema: "trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -68,10 +65,7 @@ pub static TRAPZ_X: OpDef = OpDef {
 
 /// `trapz.dx` in the operator table.
 pub static TRAPZ_DX: OpDef = OpDef {
-    name: "trapz",
-    overload: "dx",
     schema: "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
-    family: "series",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -53,10 +53,7 @@ mod boxed {
 
 /// `argsort` in the operator table.
 pub static ARGSORT: OpDef = OpDef {
-    name: "argsort",
-    overload: "",
     schema: "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -68,10 +65,7 @@ pub static ARGSORT: OpDef = OpDef {
 
 /// `argsort.stable` in the operator table.
 pub static ARGSORT_STABLE: OpDef = OpDef {
-    name: "argsort",
-    overload: "stable",
     schema: "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -44,10 +44,7 @@ mod boxed {
 
 /// `_bin_edges` in the operator table.
 pub static _BIN_EDGES: OpDef = OpDef {
-    name: "_bin_edges",
-    overload: "",
     schema: "_bin_edges(Tensor self, int bins, float start, float end) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -35,10 +35,7 @@ mod boxed {
 
 /// `bincount` in the operator table.
 pub static BINCOUNT: OpDef = OpDef {
-    name: "bincount",
-    overload: "",
     schema: "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -112,10 +112,7 @@ mod boxed {
 
 /// `bucketize.Tensor` in the operator table.
 pub static BUCKETIZE_TENSOR: OpDef = OpDef {
-    name: "bucketize",
-    overload: "Tensor",
     schema: "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -127,10 +124,7 @@ pub static BUCKETIZE_TENSOR: OpDef = OpDef {
 
 /// `bucketize.Tensor_out` in the operator table.
 pub static BUCKETIZE_TENSOR_OUT: OpDef = OpDef {
-    name: "bucketize",
-    overload: "Tensor_out",
     schema: "bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +136,7 @@ pub static BUCKETIZE_TENSOR_OUT: OpDef = OpDef {
 
 /// `bucketize.Scalar` in the operator table.
 pub static BUCKETIZE_SCALAR: OpDef = OpDef {
-    name: "bucketize",
-    overload: "Scalar",
     schema: "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

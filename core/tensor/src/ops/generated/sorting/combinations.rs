@@ -32,10 +32,7 @@ mod boxed {
 
 /// `combinations` in the operator table.
 pub static COMBINATIONS: OpDef = OpDef {
-    name: "combinations",
-    overload: "",
     schema: "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

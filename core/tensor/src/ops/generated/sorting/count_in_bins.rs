@@ -57,10 +57,7 @@ mod boxed {
 
 /// `_count_in_bins` in the operator table.
 pub static _COUNT_IN_BINS: OpDef = OpDef {
-    name: "_count_in_bins",
-    overload: "",
     schema: "_count_in_bins(Tensor self, Tensor[] bin_edges, Tensor? weight, str search) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

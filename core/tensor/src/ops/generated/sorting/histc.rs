@@ -35,10 +35,7 @@ mod boxed {
 
 /// `histc` in the operator table.
 pub static HISTC: OpDef = OpDef {
-    name: "histc",
-    overload: "",
     schema: "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

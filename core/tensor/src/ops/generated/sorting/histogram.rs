@@ -74,10 +74,7 @@ mod boxed {
 
 /// `histogram.bin_ct` in the operator table.
 pub static HISTOGRAM_BIN_CT: OpDef = OpDef {
-    name: "histogram",
-    overload: "bin_ct",
     schema: "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -89,10 +86,7 @@ pub static HISTOGRAM_BIN_CT: OpDef = OpDef {
 
 /// `histogram.bins_tensor` in the operator table.
 pub static HISTOGRAM_BINS_TENSOR: OpDef = OpDef {
-    name: "histogram",
-    overload: "bins_tensor",
     schema: "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

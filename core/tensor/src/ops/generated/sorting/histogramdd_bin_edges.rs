@@ -48,10 +48,7 @@ mod boxed {
 
 /// `_histogramdd_bin_edges` in the operator table.
 pub static _HISTOGRAMDD_BIN_EDGES: OpDef = OpDef {
-    name: "_histogramdd_bin_edges",
-    overload: "",
     schema: "_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

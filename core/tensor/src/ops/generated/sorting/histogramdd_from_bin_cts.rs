@@ -48,10 +48,7 @@ mod boxed {
 
 /// `_histogramdd_from_bin_cts` in the operator table.
 pub static _HISTOGRAMDD_FROM_BIN_CTS: OpDef = OpDef {
-    name: "_histogramdd_from_bin_cts",
-    overload: "",
     schema: "_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -46,10 +46,7 @@ mod boxed {
 
 /// `_histogramdd_from_bin_tensors` in the operator table.
 pub static _HISTOGRAMDD_FROM_BIN_TENSORS: OpDef = OpDef {
-    name: "_histogramdd_from_bin_tensors",
-    overload: "",
     schema: "_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -85,10 +85,7 @@ mod boxed {
 
 /// `isin.Tensor_Tensor` in the operator table.
 pub static ISIN_TENSOR_TENSOR: OpDef = OpDef {
-    name: "isin",
-    overload: "Tensor_Tensor",
     schema: "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -100,10 +97,7 @@ pub static ISIN_TENSOR_TENSOR: OpDef = OpDef {
 
 /// `isin.Tensor_Scalar` in the operator table.
 pub static ISIN_TENSOR_SCALAR: OpDef = OpDef {
-    name: "isin",
-    overload: "Tensor_Scalar",
     schema: "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -115,10 +109,7 @@ pub static ISIN_TENSOR_SCALAR: OpDef = OpDef {
 
 /// `isin.Scalar_Tensor` in the operator table.
 pub static ISIN_SCALAR_TENSOR: OpDef = OpDef {
-    name: "isin",
-    overload: "Scalar_Tensor",
     schema: "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -167,10 +167,7 @@ mod boxed {
 
 /// `kthvalue` in the operator table.
 pub static KTHVALUE: OpDef = OpDef {
-    name: "kthvalue",
-    overload: "",
     schema: "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -182,10 +179,7 @@ pub static KTHVALUE: OpDef = OpDef {
 
 /// `kthvalue.values` in the operator table.
 pub static KTHVALUE_VALUES: OpDef = OpDef {
-    name: "kthvalue",
-    overload: "values",
     schema: "kthvalue.values(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

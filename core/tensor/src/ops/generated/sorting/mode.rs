@@ -144,10 +144,7 @@ mod boxed {
 
 /// `mode` in the operator table.
 pub static MODE: OpDef = OpDef {
-    name: "mode",
-    overload: "",
     schema: "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -159,10 +156,7 @@ pub static MODE: OpDef = OpDef {
 
 /// `mode.values` in the operator table.
 pub static MODE_VALUES: OpDef = OpDef {
-    name: "mode",
-    overload: "values",
     schema: "mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `msort` in the operator table.
 pub static MSORT: OpDef = OpDef {
-    name: "msort",
-    overload: "",
     schema: "msort(Tensor self) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -63,10 +63,7 @@ mod boxed {
 
 /// `nanquantile` in the operator table.
 pub static NANQUANTILE: OpDef = OpDef {
-    name: "nanquantile",
-    overload: "",
     schema: "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -78,10 +75,7 @@ pub static NANQUANTILE: OpDef = OpDef {
 
 /// `nanquantile.scalar` in the operator table.
 pub static NANQUANTILE_SCALAR: OpDef = OpDef {
-    name: "nanquantile",
-    overload: "scalar",
     schema: "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `nonzero_numpy` in the operator table.
 pub static NONZERO_NUMPY: OpDef = OpDef {
-    name: "nonzero_numpy",
-    overload: "",
     schema: "nonzero_numpy(Tensor self) -> Tensor[]",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

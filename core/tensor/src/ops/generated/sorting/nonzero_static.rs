@@ -33,10 +33,7 @@ mod boxed {
 
 /// `nonzero_static` in the operator table.
 pub static NONZERO_STATIC: OpDef = OpDef {
-    name: "nonzero_static",
-    overload: "",
     schema: "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

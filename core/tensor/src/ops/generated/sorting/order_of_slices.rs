@@ -46,10 +46,7 @@ mod boxed {
 
 /// `_order_of_slices` in the operator table.
 pub static _ORDER_OF_SLICES: OpDef = OpDef {
-    name: "_order_of_slices",
-    overload: "",
     schema: "_order_of_slices(Tensor self, int dim) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

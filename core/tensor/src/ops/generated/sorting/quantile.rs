@@ -59,10 +59,7 @@ mod boxed {
 
 /// `quantile` in the operator table.
 pub static QUANTILE: OpDef = OpDef {
-    name: "quantile",
-    overload: "",
     schema: "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -74,10 +71,7 @@ pub static QUANTILE: OpDef = OpDef {
 
 /// `quantile.scalar` in the operator table.
 pub static QUANTILE_SCALAR: OpDef = OpDef {
-    name: "quantile",
-    overload: "scalar",
     schema: "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

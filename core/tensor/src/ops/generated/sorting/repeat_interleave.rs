@@ -84,10 +84,7 @@ mod boxed {
 
 /// `repeat_interleave.self_int` in the operator table.
 pub static REPEAT_INTERLEAVE_SELF_INT: OpDef = OpDef {
-    name: "repeat_interleave",
-    overload: "self_int",
     schema: "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -99,10 +96,7 @@ pub static REPEAT_INTERLEAVE_SELF_INT: OpDef = OpDef {
 
 /// `repeat_interleave.self_Tensor` in the operator table.
 pub static REPEAT_INTERLEAVE_SELF_TENSOR: OpDef = OpDef {
-    name: "repeat_interleave",
-    overload: "self_Tensor",
     schema: "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -114,10 +108,7 @@ pub static REPEAT_INTERLEAVE_SELF_TENSOR: OpDef = OpDef {
 
 /// `repeat_interleave.Tensor` in the operator table.
 pub static REPEAT_INTERLEAVE_TENSOR: OpDef = OpDef {
-    name: "repeat_interleave",
-    overload: "Tensor",
     schema: "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

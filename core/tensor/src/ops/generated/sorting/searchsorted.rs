@@ -258,10 +258,7 @@ mod boxed {
 
 /// `searchsorted.Tensor` in the operator table.
 pub static SEARCHSORTED_TENSOR: OpDef = OpDef {
-    name: "searchsorted",
-    overload: "Tensor",
     schema: "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -273,10 +270,7 @@ pub static SEARCHSORTED_TENSOR: OpDef = OpDef {
 
 /// `searchsorted.Tensor_out` in the operator table.
 pub static SEARCHSORTED_TENSOR_OUT: OpDef = OpDef {
-    name: "searchsorted",
-    overload: "Tensor_out",
     schema: "searchsorted.Tensor_out(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -288,10 +282,7 @@ pub static SEARCHSORTED_TENSOR_OUT: OpDef = OpDef {
 
 /// `searchsorted.Scalar` in the operator table.
 pub static SEARCHSORTED_SCALAR: OpDef = OpDef {
-    name: "searchsorted",
-    overload: "Scalar",
     schema: "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -303,10 +294,7 @@ pub static SEARCHSORTED_SCALAR: OpDef = OpDef {
 
 /// `searchsorted.Scalar_out` in the operator table.
 pub static SEARCHSORTED_SCALAR_OUT: OpDef = OpDef {
-    name: "searchsorted",
-    overload: "Scalar_out",
     schema: "searchsorted.Scalar_out(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -64,10 +64,7 @@ mod boxed {
 
 /// `segment_reduce` in the operator table.
 pub static SEGMENT_REDUCE: OpDef = OpDef {
-    name: "segment_reduce",
-    overload: "",
     schema: "segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -279,10 +279,7 @@ mod boxed {
 
 /// `sort` in the operator table.
 pub static SORT: OpDef = OpDef {
-    name: "sort",
-    overload: "",
     schema: "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -294,10 +291,7 @@ pub static SORT: OpDef = OpDef {
 
 /// `sort.values` in the operator table.
 pub static SORT_VALUES: OpDef = OpDef {
-    name: "sort",
-    overload: "values",
     schema: "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -309,10 +303,7 @@ pub static SORT_VALUES: OpDef = OpDef {
 
 /// `sort.stable` in the operator table.
 pub static SORT_STABLE: OpDef = OpDef {
-    name: "sort",
-    overload: "stable",
     schema: "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -324,10 +315,7 @@ pub static SORT_STABLE: OpDef = OpDef {
 
 /// `sort.values_stable` in the operator table.
 pub static SORT_VALUES_STABLE: OpDef = OpDef {
-    name: "sort",
-    overload: "values_stable",
     schema: "sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-    family: "sorting",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

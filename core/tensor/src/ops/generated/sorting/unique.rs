@@ -32,10 +32,7 @@ mod boxed {
 
 /// `_unique` in the operator table.
 pub static _UNIQUE: OpDef = OpDef {
-    name: "_unique",
-    overload: "",
     schema: "_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

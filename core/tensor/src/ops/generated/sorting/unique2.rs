@@ -39,10 +39,7 @@ mod boxed {
 
 /// `_unique2` in the operator table.
 pub static _UNIQUE2: OpDef = OpDef {
-    name: "_unique2",
-    overload: "",
     schema: "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -40,10 +40,7 @@ mod boxed {
 
 /// `unique_consecutive` in the operator table.
 pub static UNIQUE_CONSECUTIVE: OpDef = OpDef {
-    name: "unique_consecutive",
-    overload: "",
     schema: "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -41,10 +41,7 @@ mod boxed {
 
 /// `unique_dim` in the operator table.
 pub static UNIQUE_DIM: OpDef = OpDef {
-    name: "unique_dim",
-    overload: "",
     schema: "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -39,10 +39,7 @@ mod boxed {
 
 /// `unique_dim_consecutive` in the operator table.
 pub static UNIQUE_DIM_CONSECUTIVE: OpDef = OpDef {
-    name: "unique_dim_consecutive",
-    overload: "",
     schema: "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-    family: "sorting",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

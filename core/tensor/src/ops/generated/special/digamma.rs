@@ -159,10 +159,7 @@ mod boxed {
 
 /// `digamma` in the operator table.
 pub static DIGAMMA: OpDef = OpDef {
-    name: "digamma",
-    overload: "",
     schema: "digamma(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static DIGAMMA: OpDef = OpDef {
 
 /// `digamma_` in the operator table.
 pub static DIGAMMA_: OpDef = OpDef {
-    name: "digamma_",
-    overload: "",
     schema: "digamma_(Tensor(a!) self) -> Tensor(a!)",
-    family: "special",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static DIGAMMA_: OpDef = OpDef {
 
 /// `digamma.out` in the operator table.
 pub static DIGAMMA_OUT: OpDef = OpDef {
-    name: "digamma",
-    overload: "out",
     schema: "digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

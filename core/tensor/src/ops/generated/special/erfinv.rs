@@ -159,10 +159,7 @@ mod boxed {
 
 /// `erfinv` in the operator table.
 pub static ERFINV: OpDef = OpDef {
-    name: "erfinv",
-    overload: "",
     schema: "erfinv(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static ERFINV: OpDef = OpDef {
 
 /// `erfinv_` in the operator table.
 pub static ERFINV_: OpDef = OpDef {
-    name: "erfinv_",
-    overload: "",
     schema: "erfinv_(Tensor(a!) self) -> Tensor(a!)",
-    family: "special",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static ERFINV_: OpDef = OpDef {
 
 /// `erfinv.out` in the operator table.
 pub static ERFINV_OUT: OpDef = OpDef {
-    name: "erfinv",
-    overload: "out",
     schema: "erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -159,10 +159,7 @@ mod boxed {
 
 /// `i0` in the operator table.
 pub static I0: OpDef = OpDef {
-    name: "i0",
-    overload: "",
     schema: "i0(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static I0: OpDef = OpDef {
 
 /// `i0_` in the operator table.
 pub static I0_: OpDef = OpDef {
-    name: "i0_",
-    overload: "",
     schema: "i0_(Tensor(a!) self) -> Tensor(a!)",
-    family: "special",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static I0_: OpDef = OpDef {
 
 /// `i0.out` in the operator table.
 pub static I0_OUT: OpDef = OpDef {
-    name: "i0",
-    overload: "out",
     schema: "i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -169,10 +169,7 @@ mod boxed {
 
 /// `igamma` in the operator table.
 pub static IGAMMA: OpDef = OpDef {
-    name: "igamma",
-    overload: "",
     schema: "igamma(Tensor self, Tensor other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -184,10 +181,7 @@ pub static IGAMMA: OpDef = OpDef {
 
 /// `igamma_` in the operator table.
 pub static IGAMMA_: OpDef = OpDef {
-    name: "igamma_",
-    overload: "",
     schema: "igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "special",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -199,10 +193,7 @@ pub static IGAMMA_: OpDef = OpDef {
 
 /// `igamma.out` in the operator table.
 pub static IGAMMA_OUT: OpDef = OpDef {
-    name: "igamma",
-    overload: "out",
     schema: "igamma.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -169,10 +169,7 @@ mod boxed {
 
 /// `igammac` in the operator table.
 pub static IGAMMAC: OpDef = OpDef {
-    name: "igammac",
-    overload: "",
     schema: "igammac(Tensor self, Tensor other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -184,10 +181,7 @@ pub static IGAMMAC: OpDef = OpDef {
 
 /// `igammac_` in the operator table.
 pub static IGAMMAC_: OpDef = OpDef {
-    name: "igammac_",
-    overload: "",
     schema: "igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-    family: "special",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -199,10 +193,7 @@ pub static IGAMMAC_: OpDef = OpDef {
 
 /// `igammac.out` in the operator table.
 pub static IGAMMAC_OUT: OpDef = OpDef {
-    name: "igammac",
-    overload: "out",
     schema: "igammac.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

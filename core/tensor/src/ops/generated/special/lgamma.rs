@@ -159,10 +159,7 @@ mod boxed {
 
 /// `lgamma` in the operator table.
 pub static LGAMMA: OpDef = OpDef {
-    name: "lgamma",
-    overload: "",
     schema: "lgamma(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static LGAMMA: OpDef = OpDef {
 
 /// `lgamma_` in the operator table.
 pub static LGAMMA_: OpDef = OpDef {
-    name: "lgamma_",
-    overload: "",
     schema: "lgamma_(Tensor(a!) self) -> Tensor(a!)",
-    family: "special",
     form: Form::InPlace,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -189,10 +183,7 @@ pub static LGAMMA_: OpDef = OpDef {
 
 /// `lgamma.out` in the operator table.
 pub static LGAMMA_OUT: OpDef = OpDef {
-    name: "lgamma",
-    overload: "out",
     schema: "lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `mvlgamma` in the operator table.
 pub static MVLGAMMA: OpDef = OpDef {
-    name: "mvlgamma",
-    overload: "",
     schema: "mvlgamma(Tensor self, int p) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -123,10 +123,7 @@ mod boxed {
 
 /// `polygamma` in the operator table.
 pub static POLYGAMMA: OpDef = OpDef {
-    name: "polygamma",
-    overload: "",
     schema: "polygamma(int n, Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -138,10 +135,7 @@ pub static POLYGAMMA: OpDef = OpDef {
 
 /// `polygamma.out` in the operator table.
 pub static POLYGAMMA_OUT: OpDef = OpDef {
-    name: "polygamma",
-    overload: "out",
     schema: "polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

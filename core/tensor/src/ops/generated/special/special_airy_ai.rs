@@ -115,10 +115,7 @@ mod boxed {
 
 /// `special_airy_ai` in the operator table.
 pub static SPECIAL_AIRY_AI: OpDef = OpDef {
-    name: "special_airy_ai",
-    overload: "",
     schema: "special_airy_ai(Tensor x) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -130,10 +127,7 @@ pub static SPECIAL_AIRY_AI: OpDef = OpDef {
 
 /// `special_airy_ai.out` in the operator table.
 pub static SPECIAL_AIRY_AI_OUT: OpDef = OpDef {
-    name: "special_airy_ai",
-    overload: "out",
     schema: "special_airy_ai.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

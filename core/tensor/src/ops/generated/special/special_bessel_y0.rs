@@ -115,10 +115,7 @@ mod boxed {
 
 /// `special_bessel_y0` in the operator table.
 pub static SPECIAL_BESSEL_Y0: OpDef = OpDef {
-    name: "special_bessel_y0",
-    overload: "",
     schema: "special_bessel_y0(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -130,10 +127,7 @@ pub static SPECIAL_BESSEL_Y0: OpDef = OpDef {
 
 /// `special_bessel_y0.out` in the operator table.
 pub static SPECIAL_BESSEL_Y0_OUT: OpDef = OpDef {
-    name: "special_bessel_y0",
-    overload: "out",
     schema: "special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -307,10 +307,7 @@ mod boxed {
 
 /// `special_chebyshev_polynomial_v` in the operator table.
 pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V: OpDef = OpDef {
-    name: "special_chebyshev_polynomial_v",
-    overload: "",
     schema: "special_chebyshev_polynomial_v(Tensor x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -322,10 +319,7 @@ pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V: OpDef = OpDef {
 
 /// `special_chebyshev_polynomial_v.out` in the operator table.
 pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_OUT: OpDef = OpDef {
-    name: "special_chebyshev_polynomial_v",
-    overload: "out",
     schema: "special_chebyshev_polynomial_v.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -337,10 +331,7 @@ pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_OUT: OpDef = OpDef {
 
 /// `special_chebyshev_polynomial_v.x_scalar` in the operator table.
 pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_X_SCALAR: OpDef = OpDef {
-    name: "special_chebyshev_polynomial_v",
-    overload: "x_scalar",
     schema: "special_chebyshev_polynomial_v.x_scalar(Scalar x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -352,10 +343,7 @@ pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_X_SCALAR: OpDef = OpDef {
 
 /// `special_chebyshev_polynomial_v.x_scalar_out` in the operator table.
 pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_X_SCALAR_OUT: OpDef = OpDef {
-    name: "special_chebyshev_polynomial_v",
-    overload: "x_scalar_out",
     schema: "special_chebyshev_polynomial_v.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -367,10 +355,7 @@ pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_X_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_chebyshev_polynomial_v.n_scalar` in the operator table.
 pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_N_SCALAR: OpDef = OpDef {
-    name: "special_chebyshev_polynomial_v",
-    overload: "n_scalar",
     schema: "special_chebyshev_polynomial_v.n_scalar(Tensor x, Scalar n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -382,10 +367,7 @@ pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_N_SCALAR: OpDef = OpDef {
 
 /// `special_chebyshev_polynomial_v.n_scalar_out` in the operator table.
 pub static SPECIAL_CHEBYSHEV_POLYNOMIAL_V_N_SCALAR_OUT: OpDef = OpDef {
-    name: "special_chebyshev_polynomial_v",
-    overload: "n_scalar_out",
     schema: "special_chebyshev_polynomial_v.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

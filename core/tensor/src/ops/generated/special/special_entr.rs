@@ -121,10 +121,7 @@ mod boxed {
 
 /// `special_entr` in the operator table.
 pub static SPECIAL_ENTR: OpDef = OpDef {
-    name: "special_entr",
-    overload: "",
     schema: "special_entr(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -136,10 +133,7 @@ pub static SPECIAL_ENTR: OpDef = OpDef {
 
 /// `special_entr.out` in the operator table.
 pub static SPECIAL_ENTR_OUT: OpDef = OpDef {
-    name: "special_entr",
-    overload: "out",
     schema: "special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -126,10 +126,7 @@ mod boxed {
 
 /// `special_erfcx` in the operator table.
 pub static SPECIAL_ERFCX: OpDef = OpDef {
-    name: "special_erfcx",
-    overload: "",
     schema: "special_erfcx(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static SPECIAL_ERFCX: OpDef = OpDef {
 
 /// `special_erfcx.out` in the operator table.
 pub static SPECIAL_ERFCX_OUT: OpDef = OpDef {
-    name: "special_erfcx",
-    overload: "out",
     schema: "special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -306,10 +306,7 @@ mod boxed {
 
 /// `special_hermite_polynomial_he` in the operator table.
 pub static SPECIAL_HERMITE_POLYNOMIAL_HE: OpDef = OpDef {
-    name: "special_hermite_polynomial_he",
-    overload: "",
     schema: "special_hermite_polynomial_he(Tensor x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -321,10 +318,7 @@ pub static SPECIAL_HERMITE_POLYNOMIAL_HE: OpDef = OpDef {
 
 /// `special_hermite_polynomial_he.out` in the operator table.
 pub static SPECIAL_HERMITE_POLYNOMIAL_HE_OUT: OpDef = OpDef {
-    name: "special_hermite_polynomial_he",
-    overload: "out",
     schema: "special_hermite_polynomial_he.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -336,10 +330,7 @@ pub static SPECIAL_HERMITE_POLYNOMIAL_HE_OUT: OpDef = OpDef {
 
 /// `special_hermite_polynomial_he.x_scalar` in the operator table.
 pub static SPECIAL_HERMITE_POLYNOMIAL_HE_X_SCALAR: OpDef = OpDef {
-    name: "special_hermite_polynomial_he",
-    overload: "x_scalar",
     schema: "special_hermite_polynomial_he.x_scalar(Scalar x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -351,10 +342,7 @@ pub static SPECIAL_HERMITE_POLYNOMIAL_HE_X_SCALAR: OpDef = OpDef {
 
 /// `special_hermite_polynomial_he.x_scalar_out` in the operator table.
 pub static SPECIAL_HERMITE_POLYNOMIAL_HE_X_SCALAR_OUT: OpDef = OpDef {
-    name: "special_hermite_polynomial_he",
-    overload: "x_scalar_out",
     schema: "special_hermite_polynomial_he.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -366,10 +354,7 @@ pub static SPECIAL_HERMITE_POLYNOMIAL_HE_X_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_hermite_polynomial_he.n_scalar` in the operator table.
 pub static SPECIAL_HERMITE_POLYNOMIAL_HE_N_SCALAR: OpDef = OpDef {
-    name: "special_hermite_polynomial_he",
-    overload: "n_scalar",
     schema: "special_hermite_polynomial_he.n_scalar(Tensor x, Scalar n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -381,10 +366,7 @@ pub static SPECIAL_HERMITE_POLYNOMIAL_HE_N_SCALAR: OpDef = OpDef {
 
 /// `special_hermite_polynomial_he.n_scalar_out` in the operator table.
 pub static SPECIAL_HERMITE_POLYNOMIAL_HE_N_SCALAR_OUT: OpDef = OpDef {
-    name: "special_hermite_polynomial_he",
-    overload: "n_scalar_out",
     schema: "special_hermite_polynomial_he.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -126,10 +126,7 @@ mod boxed {
 
 /// `special_i0e` in the operator table.
 pub static SPECIAL_I0E: OpDef = OpDef {
-    name: "special_i0e",
-    overload: "",
     schema: "special_i0e(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static SPECIAL_I0E: OpDef = OpDef {
 
 /// `special_i0e.out` in the operator table.
 pub static SPECIAL_I0E_OUT: OpDef = OpDef {
-    name: "special_i0e",
-    overload: "out",
     schema: "special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -126,10 +126,7 @@ mod boxed {
 
 /// `special_i1e` in the operator table.
 pub static SPECIAL_I1E: OpDef = OpDef {
-    name: "special_i1e",
-    overload: "",
     schema: "special_i1e(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -141,10 +138,7 @@ pub static SPECIAL_I1E: OpDef = OpDef {
 
 /// `special_i1e.out` in the operator table.
 pub static SPECIAL_I1E_OUT: OpDef = OpDef {
-    name: "special_i1e",
-    overload: "out",
     schema: "special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

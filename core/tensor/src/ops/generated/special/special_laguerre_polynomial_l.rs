@@ -306,10 +306,7 @@ mod boxed {
 
 /// `special_laguerre_polynomial_l` in the operator table.
 pub static SPECIAL_LAGUERRE_POLYNOMIAL_L: OpDef = OpDef {
-    name: "special_laguerre_polynomial_l",
-    overload: "",
     schema: "special_laguerre_polynomial_l(Tensor x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -321,10 +318,7 @@ pub static SPECIAL_LAGUERRE_POLYNOMIAL_L: OpDef = OpDef {
 
 /// `special_laguerre_polynomial_l.out` in the operator table.
 pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_OUT: OpDef = OpDef {
-    name: "special_laguerre_polynomial_l",
-    overload: "out",
     schema: "special_laguerre_polynomial_l.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -336,10 +330,7 @@ pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_OUT: OpDef = OpDef {
 
 /// `special_laguerre_polynomial_l.x_scalar` in the operator table.
 pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_X_SCALAR: OpDef = OpDef {
-    name: "special_laguerre_polynomial_l",
-    overload: "x_scalar",
     schema: "special_laguerre_polynomial_l.x_scalar(Scalar x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -351,10 +342,7 @@ pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_X_SCALAR: OpDef = OpDef {
 
 /// `special_laguerre_polynomial_l.x_scalar_out` in the operator table.
 pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_X_SCALAR_OUT: OpDef = OpDef {
-    name: "special_laguerre_polynomial_l",
-    overload: "x_scalar_out",
     schema: "special_laguerre_polynomial_l.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -366,10 +354,7 @@ pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_X_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_laguerre_polynomial_l.n_scalar` in the operator table.
 pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_N_SCALAR: OpDef = OpDef {
-    name: "special_laguerre_polynomial_l",
-    overload: "n_scalar",
     schema: "special_laguerre_polynomial_l.n_scalar(Tensor x, Scalar n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -381,10 +366,7 @@ pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_N_SCALAR: OpDef = OpDef {
 
 /// `special_laguerre_polynomial_l.n_scalar_out` in the operator table.
 pub static SPECIAL_LAGUERRE_POLYNOMIAL_L_N_SCALAR_OUT: OpDef = OpDef {
-    name: "special_laguerre_polynomial_l",
-    overload: "n_scalar_out",
     schema: "special_laguerre_polynomial_l.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -306,10 +306,7 @@ mod boxed {
 
 /// `special_legendre_polynomial_p` in the operator table.
 pub static SPECIAL_LEGENDRE_POLYNOMIAL_P: OpDef = OpDef {
-    name: "special_legendre_polynomial_p",
-    overload: "",
     schema: "special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -321,10 +318,7 @@ pub static SPECIAL_LEGENDRE_POLYNOMIAL_P: OpDef = OpDef {
 
 /// `special_legendre_polynomial_p.out` in the operator table.
 pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_OUT: OpDef = OpDef {
-    name: "special_legendre_polynomial_p",
-    overload: "out",
     schema: "special_legendre_polynomial_p.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -336,10 +330,7 @@ pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_OUT: OpDef = OpDef {
 
 /// `special_legendre_polynomial_p.x_scalar` in the operator table.
 pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR: OpDef = OpDef {
-    name: "special_legendre_polynomial_p",
-    overload: "x_scalar",
     schema: "special_legendre_polynomial_p.x_scalar(Scalar x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -351,10 +342,7 @@ pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR: OpDef = OpDef {
 
 /// `special_legendre_polynomial_p.x_scalar_out` in the operator table.
 pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR_OUT: OpDef = OpDef {
-    name: "special_legendre_polynomial_p",
-    overload: "x_scalar_out",
     schema: "special_legendre_polynomial_p.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -366,10 +354,7 @@ pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_X_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_legendre_polynomial_p.n_scalar` in the operator table.
 pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR: OpDef = OpDef {
-    name: "special_legendre_polynomial_p",
-    overload: "n_scalar",
     schema: "special_legendre_polynomial_p.n_scalar(Tensor x, Scalar n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -381,10 +366,7 @@ pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR: OpDef = OpDef {
 
 /// `special_legendre_polynomial_p.n_scalar_out` in the operator table.
 pub static SPECIAL_LEGENDRE_POLYNOMIAL_P_N_SCALAR_OUT: OpDef = OpDef {
-    name: "special_legendre_polynomial_p",
-    overload: "n_scalar_out",
     schema: "special_legendre_polynomial_p.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

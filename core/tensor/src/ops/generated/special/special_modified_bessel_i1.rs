@@ -115,10 +115,7 @@ mod boxed {
 
 /// `special_modified_bessel_i1` in the operator table.
 pub static SPECIAL_MODIFIED_BESSEL_I1: OpDef = OpDef {
-    name: "special_modified_bessel_i1",
-    overload: "",
     schema: "special_modified_bessel_i1(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -130,10 +127,7 @@ pub static SPECIAL_MODIFIED_BESSEL_I1: OpDef = OpDef {
 
 /// `special_modified_bessel_i1.out` in the operator table.
 pub static SPECIAL_MODIFIED_BESSEL_I1_OUT: OpDef = OpDef {
-    name: "special_modified_bessel_i1",
-    overload: "out",
     schema: "special_modified_bessel_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

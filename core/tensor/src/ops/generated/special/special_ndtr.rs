@@ -121,10 +121,7 @@ mod boxed {
 
 /// `special_ndtr` in the operator table.
 pub static SPECIAL_NDTR: OpDef = OpDef {
-    name: "special_ndtr",
-    overload: "",
     schema: "special_ndtr(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -136,10 +133,7 @@ pub static SPECIAL_NDTR: OpDef = OpDef {
 
 /// `special_ndtr.out` in the operator table.
 pub static SPECIAL_NDTR_OUT: OpDef = OpDef {
-    name: "special_ndtr",
-    overload: "out",
     schema: "special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -122,10 +122,7 @@ mod boxed {
 
 /// `special_ndtri` in the operator table.
 pub static SPECIAL_NDTRI: OpDef = OpDef {
-    name: "special_ndtri",
-    overload: "",
     schema: "special_ndtri(Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -137,10 +134,7 @@ pub static SPECIAL_NDTRI: OpDef = OpDef {
 
 /// `special_ndtri.out` in the operator table.
 pub static SPECIAL_NDTRI_OUT: OpDef = OpDef {
-    name: "special_ndtri",
-    overload: "out",
     schema: "special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -123,10 +123,7 @@ mod boxed {
 
 /// `special_polygamma` in the operator table.
 pub static SPECIAL_POLYGAMMA: OpDef = OpDef {
-    name: "special_polygamma",
-    overload: "",
     schema: "special_polygamma(int n, Tensor self) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -138,10 +135,7 @@ pub static SPECIAL_POLYGAMMA: OpDef = OpDef {
 
 /// `special_polygamma.out` in the operator table.
 pub static SPECIAL_POLYGAMMA_OUT: OpDef = OpDef {
-    name: "special_polygamma",
-    overload: "out",
     schema: "special_polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -116,10 +116,7 @@ mod boxed {
 
 /// `special_scaled_modified_bessel_k1` in the operator table.
 pub static SPECIAL_SCALED_MODIFIED_BESSEL_K1: OpDef = OpDef {
-    name: "special_scaled_modified_bessel_k1",
-    overload: "",
     schema: "special_scaled_modified_bessel_k1(Tensor x) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -131,10 +128,7 @@ pub static SPECIAL_SCALED_MODIFIED_BESSEL_K1: OpDef = OpDef {
 
 /// `special_scaled_modified_bessel_k1.out` in the operator table.
 pub static SPECIAL_SCALED_MODIFIED_BESSEL_K1_OUT: OpDef = OpDef {
-    name: "special_scaled_modified_bessel_k1",
-    overload: "out",
     schema: "special_scaled_modified_bessel_k1.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -307,10 +307,7 @@ mod boxed {
 
 /// `special_shifted_chebyshev_polynomial_t` in the operator table.
 pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T: OpDef = OpDef {
-    name: "special_shifted_chebyshev_polynomial_t",
-    overload: "",
     schema: "special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -322,10 +319,7 @@ pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T: OpDef = OpDef {
 
 /// `special_shifted_chebyshev_polynomial_t.out` in the operator table.
 pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_OUT: OpDef = OpDef {
-    name: "special_shifted_chebyshev_polynomial_t",
-    overload: "out",
     schema: "special_shifted_chebyshev_polynomial_t.out(Tensor x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -337,10 +331,7 @@ pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_OUT: OpDef = OpDef {
 
 /// `special_shifted_chebyshev_polynomial_t.x_scalar` in the operator table.
 pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_X_SCALAR: OpDef = OpDef {
-    name: "special_shifted_chebyshev_polynomial_t",
-    overload: "x_scalar",
     schema: "special_shifted_chebyshev_polynomial_t.x_scalar(Scalar x, Tensor n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -352,10 +343,7 @@ pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_X_SCALAR: OpDef = OpDef {
 
 /// `special_shifted_chebyshev_polynomial_t.x_scalar_out` in the operator table.
 pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_X_SCALAR_OUT: OpDef = OpDef {
-    name: "special_shifted_chebyshev_polynomial_t",
-    overload: "x_scalar_out",
     schema: "special_shifted_chebyshev_polynomial_t.x_scalar_out(Scalar x, Tensor n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -367,10 +355,7 @@ pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_X_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_shifted_chebyshev_polynomial_t.n_scalar` in the operator table.
 pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_N_SCALAR: OpDef = OpDef {
-    name: "special_shifted_chebyshev_polynomial_t",
-    overload: "n_scalar",
     schema: "special_shifted_chebyshev_polynomial_t.n_scalar(Tensor x, Scalar n) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -382,10 +367,7 @@ pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_N_SCALAR: OpDef = OpDef {
 
 /// `special_shifted_chebyshev_polynomial_t.n_scalar_out` in the operator table.
 pub static SPECIAL_SHIFTED_CHEBYSHEV_POLYNOMIAL_T_N_SCALAR_OUT: OpDef = OpDef {
-    name: "special_shifted_chebyshev_polynomial_t",
-    overload: "n_scalar_out",
     schema: "special_shifted_chebyshev_polynomial_t.n_scalar_out(Tensor x, Scalar n, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -334,10 +334,7 @@ mod boxed {
 
 /// `special_xlog1py` in the operator table.
 pub static SPECIAL_XLOG1PY: OpDef = OpDef {
-    name: "special_xlog1py",
-    overload: "",
     schema: "special_xlog1py(Tensor self, Tensor other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -349,10 +346,7 @@ pub static SPECIAL_XLOG1PY: OpDef = OpDef {
 
 /// `special_xlog1py.out` in the operator table.
 pub static SPECIAL_XLOG1PY_OUT: OpDef = OpDef {
-    name: "special_xlog1py",
-    overload: "out",
     schema: "special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -364,10 +358,7 @@ pub static SPECIAL_XLOG1PY_OUT: OpDef = OpDef {
 
 /// `special_xlog1py.self_scalar` in the operator table.
 pub static SPECIAL_XLOG1PY_SELF_SCALAR: OpDef = OpDef {
-    name: "special_xlog1py",
-    overload: "self_scalar",
     schema: "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -379,10 +370,7 @@ pub static SPECIAL_XLOG1PY_SELF_SCALAR: OpDef = OpDef {
 
 /// `special_xlog1py.self_scalar_out` in the operator table.
 pub static SPECIAL_XLOG1PY_SELF_SCALAR_OUT: OpDef = OpDef {
-    name: "special_xlog1py",
-    overload: "self_scalar_out",
     schema: "special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -394,10 +382,7 @@ pub static SPECIAL_XLOG1PY_SELF_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_xlog1py.other_scalar` in the operator table.
 pub static SPECIAL_XLOG1PY_OTHER_SCALAR: OpDef = OpDef {
-    name: "special_xlog1py",
-    overload: "other_scalar",
     schema: "special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -409,10 +394,7 @@ pub static SPECIAL_XLOG1PY_OTHER_SCALAR: OpDef = OpDef {
 
 /// `special_xlog1py.other_scalar_out` in the operator table.
 pub static SPECIAL_XLOG1PY_OTHER_SCALAR_OUT: OpDef = OpDef {
-    name: "special_xlog1py",
-    overload: "other_scalar_out",
     schema: "special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -321,10 +321,7 @@ mod boxed {
 
 /// `special_zeta` in the operator table.
 pub static SPECIAL_ZETA: OpDef = OpDef {
-    name: "special_zeta",
-    overload: "",
     schema: "special_zeta(Tensor self, Tensor other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -336,10 +333,7 @@ pub static SPECIAL_ZETA: OpDef = OpDef {
 
 /// `special_zeta.out` in the operator table.
 pub static SPECIAL_ZETA_OUT: OpDef = OpDef {
-    name: "special_zeta",
-    overload: "out",
     schema: "special_zeta.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -351,10 +345,7 @@ pub static SPECIAL_ZETA_OUT: OpDef = OpDef {
 
 /// `special_zeta.self_scalar` in the operator table.
 pub static SPECIAL_ZETA_SELF_SCALAR: OpDef = OpDef {
-    name: "special_zeta",
-    overload: "self_scalar",
     schema: "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -366,10 +357,7 @@ pub static SPECIAL_ZETA_SELF_SCALAR: OpDef = OpDef {
 
 /// `special_zeta.self_scalar_out` in the operator table.
 pub static SPECIAL_ZETA_SELF_SCALAR_OUT: OpDef = OpDef {
-    name: "special_zeta",
-    overload: "self_scalar_out",
     schema: "special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -381,10 +369,7 @@ pub static SPECIAL_ZETA_SELF_SCALAR_OUT: OpDef = OpDef {
 
 /// `special_zeta.other_scalar` in the operator table.
 pub static SPECIAL_ZETA_OTHER_SCALAR: OpDef = OpDef {
-    name: "special_zeta",
-    overload: "other_scalar",
     schema: "special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
-    family: "special",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -396,10 +381,7 @@ pub static SPECIAL_ZETA_OTHER_SCALAR: OpDef = OpDef {
 
 /// `special_zeta.other_scalar_out` in the operator table.
 pub static SPECIAL_ZETA_OTHER_SCALAR_OUT: OpDef = OpDef {
-    name: "special_zeta",
-    overload: "other_scalar_out",
     schema: "special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "special",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

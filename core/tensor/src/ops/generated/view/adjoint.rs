@@ -32,10 +32,7 @@ mod boxed {
 
 /// `adjoint` in the operator table.
 pub static ADJOINT: OpDef = OpDef {
-    name: "adjoint",
-    overload: "",
     schema: "adjoint(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -79,10 +79,7 @@ mod boxed {
 
 /// `alias` in the operator table.
 pub static ALIAS: OpDef = OpDef {
-    name: "alias",
-    overload: "",
     schema: "alias(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

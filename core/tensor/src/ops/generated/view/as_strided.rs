@@ -98,10 +98,7 @@ mod boxed {
 
 /// `as_strided` in the operator table.
 pub static AS_STRIDED: OpDef = OpDef {
-    name: "as_strided",
-    overload: "",
     schema: "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

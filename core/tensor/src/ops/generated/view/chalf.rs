@@ -32,10 +32,7 @@ mod boxed {
 
 /// `chalf` in the operator table.
 pub static CHALF: OpDef = OpDef {
-    name: "chalf",
-    overload: "",
     schema: "chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

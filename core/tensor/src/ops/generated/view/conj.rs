@@ -81,10 +81,7 @@ mod boxed {
 
 /// `_conj` in the operator table.
 pub static _CONJ: OpDef = OpDef {
-    name: "_conj",
-    overload: "",
     schema: "_conj(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

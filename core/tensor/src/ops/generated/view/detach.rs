@@ -66,10 +66,7 @@ mod boxed {
 
 /// `detach` in the operator table.
 pub static DETACH: OpDef = OpDef {
-    name: "detach",
-    overload: "",
     schema: "detach(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,
@@ -81,10 +78,7 @@ pub static DETACH: OpDef = OpDef {
 
 /// `detach_` in the operator table.
 pub static DETACH_: OpDef = OpDef {
-    name: "detach_",
-    overload: "",
     schema: "detach_(Tensor(a!) self) -> Tensor(a!)",
-    family: "view",
     form: Form::InPlace,
     kind: Kind::Composite,
     autocast: Autocast::None,

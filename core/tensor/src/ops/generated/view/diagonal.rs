@@ -93,10 +93,7 @@ mod boxed {
 
 /// `diagonal` in the operator table.
 pub static DIAGONAL: OpDef = OpDef {
-    name: "diagonal",
-    overload: "",
     schema: "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

@@ -82,10 +82,7 @@ mod boxed {
 
 /// `expand` in the operator table.
 pub static EXPAND: OpDef = OpDef {
-    name: "expand",
-    overload: "",
     schema: "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `expand_as` in the operator table.
 pub static EXPAND_AS: OpDef = OpDef {
-    name: "expand_as",
-    overload: "",
     schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `flatten.using_ints` in the operator table.
 pub static FLATTEN_USING_INTS: OpDef = OpDef {
-    name: "flatten",
-    overload: "using_ints",
     schema: "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `imag` in the operator table.
 pub static IMAG: OpDef = OpDef {
-    name: "imag",
-    overload: "",
     schema: "imag(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `matrix_H` in the operator table.
 pub static MATRIX_H: OpDef = OpDef {
-    name: "matrix_H",
-    overload: "",
     schema: "matrix_H(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `mH` in the operator table.
 pub static MH: OpDef = OpDef {
-    name: "mH",
-    overload: "",
     schema: "mH(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -51,10 +51,7 @@ mod boxed {
 
 /// `movedim.intlist` in the operator table.
 pub static MOVEDIM_INTLIST: OpDef = OpDef {
-    name: "movedim",
-    overload: "intlist",
     schema: "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -66,10 +63,7 @@ pub static MOVEDIM_INTLIST: OpDef = OpDef {
 
 /// `movedim.int` in the operator table.
 pub static MOVEDIM_INT: OpDef = OpDef {
-    name: "movedim",
-    overload: "int",
     schema: "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `mT` in the operator table.
 pub static MT: OpDef = OpDef {
-    name: "mT",
-    overload: "",
     schema: "mT(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

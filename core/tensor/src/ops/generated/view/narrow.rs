@@ -52,10 +52,7 @@ mod boxed {
 
 /// `narrow` in the operator table.
 pub static NARROW: OpDef = OpDef {
-    name: "narrow",
-    overload: "",
     schema: "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -67,10 +64,7 @@ pub static NARROW: OpDef = OpDef {
 
 /// `narrow.Tensor` in the operator table.
 pub static NARROW_TENSOR: OpDef = OpDef {
-    name: "narrow",
-    overload: "Tensor",
     schema: "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -81,10 +81,7 @@ mod boxed {
 
 /// `_neg_view` in the operator table.
 pub static _NEG_VIEW: OpDef = OpDef {
-    name: "_neg_view",
-    overload: "",
     schema: "_neg_view(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `numpy_T` in the operator table.
 pub static NUMPY_T: OpDef = OpDef {
-    name: "numpy_T",
-    overload: "",
     schema: "numpy_T(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -84,10 +84,7 @@ mod boxed {
 
 /// `permute` in the operator table.
 pub static PERMUTE: OpDef = OpDef {
-    name: "permute",
-    overload: "",
     schema: "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `ravel` in the operator table.
 pub static RAVEL: OpDef = OpDef {
-    name: "ravel",
-    overload: "",
     schema: "ravel(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `reshape` in the operator table.
 pub static RESHAPE: OpDef = OpDef {
-    name: "reshape",
-    overload: "",
     schema: "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `reshape_as` in the operator table.
 pub static RESHAPE_AS: OpDef = OpDef {
-    name: "reshape_as",
-    overload: "",
     schema: "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

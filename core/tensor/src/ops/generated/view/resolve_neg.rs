@@ -32,10 +32,7 @@ mod boxed {
 
 /// `resolve_neg` in the operator table.
 pub static RESOLVE_NEG: OpDef = OpDef {
-    name: "resolve_neg",
-    overload: "",
     schema: "resolve_neg(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -89,10 +89,7 @@ mod boxed {
 
 /// `select.int` in the operator table.
 pub static SELECT_INT: OpDef = OpDef {
-    name: "select",
-    overload: "int",
     schema: "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

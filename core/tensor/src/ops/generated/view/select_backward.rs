@@ -85,10 +85,7 @@ mod boxed {
 
 /// `select_backward` in the operator table.
 pub static SELECT_BACKWARD: OpDef = OpDef {
-    name: "select_backward",
-    overload: "",
     schema: "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
-    family: "view",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

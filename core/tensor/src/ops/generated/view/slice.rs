@@ -97,10 +97,7 @@ mod boxed {
 
 /// `slice.Tensor` in the operator table.
 pub static SLICE_TENSOR: OpDef = OpDef {
-    name: "slice",
-    overload: "Tensor",
     schema: "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

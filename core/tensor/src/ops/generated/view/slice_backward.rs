@@ -118,10 +118,7 @@ mod boxed {
 
 /// `slice_backward` in the operator table.
 pub static SLICE_BACKWARD: OpDef = OpDef {
-    name: "slice_backward",
-    overload: "",
     schema: "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) -> Tensor",
-    family: "view",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -53,10 +53,7 @@ mod boxed {
 
 /// `split.Tensor` in the operator table.
 pub static SPLIT_TENSOR: OpDef = OpDef {
-    name: "split",
-    overload: "Tensor",
     schema: "split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
@@ -68,10 +65,7 @@ pub static SPLIT_TENSOR: OpDef = OpDef {
 
 /// `split.sizes` in the operator table.
 pub static SPLIT_SIZES: OpDef = OpDef {
-    name: "split",
-    overload: "sizes",
     schema: "split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `split_with_sizes` in the operator table.
 pub static SPLIT_WITH_SIZES: OpDef = OpDef {
-    name: "split_with_sizes",
-    overload: "",
     schema: "split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -206,10 +206,7 @@ mod boxed {
 
 /// `squeeze` in the operator table.
 pub static SQUEEZE: OpDef = OpDef {
-    name: "squeeze",
-    overload: "",
     schema: "squeeze(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,
@@ -221,10 +218,7 @@ pub static SQUEEZE: OpDef = OpDef {
 
 /// `squeeze.dim` in the operator table.
 pub static SQUEEZE_DIM: OpDef = OpDef {
-    name: "squeeze",
-    overload: "dim",
     schema: "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,
@@ -236,10 +230,7 @@ pub static SQUEEZE_DIM: OpDef = OpDef {
 
 /// `squeeze.dims` in the operator table.
 pub static SQUEEZE_DIMS: OpDef = OpDef {
-    name: "squeeze",
-    overload: "dims",
     schema: "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

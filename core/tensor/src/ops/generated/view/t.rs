@@ -81,10 +81,7 @@ mod boxed {
 
 /// `t` in the operator table.
 pub static T: OpDef = OpDef {
-    name: "t",
-    overload: "",
     schema: "t(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

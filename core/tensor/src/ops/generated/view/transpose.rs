@@ -87,10 +87,7 @@ mod boxed {
 
 /// `transpose.int` in the operator table.
 pub static TRANSPOSE_INT: OpDef = OpDef {
-    name: "transpose",
-    overload: "int",
     schema: "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

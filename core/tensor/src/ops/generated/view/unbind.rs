@@ -33,10 +33,7 @@ mod boxed {
 
 /// `unbind.int` in the operator table.
 pub static UNBIND_INT: OpDef = OpDef {
-    name: "unbind",
-    overload: "int",
     schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -32,10 +32,7 @@ mod boxed {
 
 /// `unflatten.int` in the operator table.
 pub static UNFLATTEN_INT: OpDef = OpDef {
-    name: "unflatten",
-    overload: "int",
     schema: "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

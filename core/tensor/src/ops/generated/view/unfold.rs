@@ -93,10 +93,7 @@ mod boxed {
 
 /// `unfold` in the operator table.
 pub static UNFOLD: OpDef = OpDef {
-    name: "unfold",
-    overload: "",
     schema: "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

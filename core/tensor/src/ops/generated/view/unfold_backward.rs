@@ -87,10 +87,7 @@ mod boxed {
 
 /// `unfold_backward` in the operator table.
 pub static UNFOLD_BACKWARD: OpDef = OpDef {
-    name: "unfold_backward",
-    overload: "",
     schema: "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
-    family: "view",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `unsafe_split.Tensor` in the operator table.
 pub static UNSAFE_SPLIT_TENSOR: OpDef = OpDef {
-    name: "unsafe_split",
-    overload: "Tensor",
     schema: "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -84,10 +84,7 @@ mod boxed {
 
 /// `unsqueeze` in the operator table.
 pub static UNSQUEEZE: OpDef = OpDef {
-    name: "unsqueeze",
-    overload: "",
     schema: "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

@@ -85,10 +85,7 @@ mod boxed {
 
 /// `view` in the operator table.
 pub static VIEW: OpDef = OpDef {
-    name: "view",
-    overload: "",
     schema: "view(Tensor(a) self, int[] size) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

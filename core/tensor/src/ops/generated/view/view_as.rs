@@ -32,10 +32,7 @@ mod boxed {
 
 /// `view_as` in the operator table.
 pub static VIEW_AS: OpDef = OpDef {
-    name: "view_as",
-    overload: "",
     schema: "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

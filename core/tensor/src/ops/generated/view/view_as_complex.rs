@@ -82,10 +82,7 @@ mod boxed {
 
 /// `view_as_complex` in the operator table.
 pub static VIEW_AS_COMPLEX: OpDef = OpDef {
-    name: "view_as_complex",
-    overload: "",
     schema: "view_as_complex(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

@@ -81,10 +81,7 @@ mod boxed {
 
 /// `view_as_real` in the operator table.
 pub static VIEW_AS_REAL: OpDef = OpDef {
-    name: "view_as_real",
-    overload: "",
     schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
-    family: "view",
     form: Form::Function,
     kind: Kind::View,
     autocast: Autocast::None,

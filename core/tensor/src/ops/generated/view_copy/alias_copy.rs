@@ -82,10 +82,7 @@ mod boxed {
 
 /// `alias_copy` in the operator table.
 pub static ALIAS_COPY: OpDef = OpDef {
-    name: "alias_copy",
-    overload: "",
     schema: "alias_copy(Tensor self) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -108,10 +108,7 @@ mod boxed {
 
 /// `as_strided_copy` in the operator table.
 pub static AS_STRIDED_COPY: OpDef = OpDef {
-    name: "as_strided_copy",
-    overload: "",
     schema: "as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -93,10 +93,7 @@ mod boxed {
 
 /// `diagonal_copy` in the operator table.
 pub static DIAGONAL_COPY: OpDef = OpDef {
-    name: "diagonal_copy",
-    overload: "",
     schema: "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

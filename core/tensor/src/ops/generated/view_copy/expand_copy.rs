@@ -82,10 +82,7 @@ mod boxed {
 
 /// `expand_copy` in the operator table.
 pub static EXPAND_COPY: OpDef = OpDef {
-    name: "expand_copy",
-    overload: "",
     schema: "expand_copy(Tensor self, int[] size, *, bool implicit=False) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

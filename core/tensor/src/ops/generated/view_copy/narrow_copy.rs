@@ -127,10 +127,7 @@ mod boxed {
 
 /// `narrow_copy` in the operator table.
 pub static NARROW_COPY: OpDef = OpDef {
-    name: "narrow_copy",
-    overload: "",
     schema: "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +139,7 @@ pub static NARROW_COPY: OpDef = OpDef {
 
 /// `narrow_copy.out` in the operator table.
 pub static NARROW_COPY_OUT: OpDef = OpDef {
-    name: "narrow_copy",
-    overload: "out",
     schema: "narrow_copy.out(Tensor self, int dim, int start, int length, *, Tensor(a!) out) -> Tensor(a!)",
-    family: "view_copy",
     form: Form::Out,
     kind: Kind::Kernel,
     autocast: Autocast::None,

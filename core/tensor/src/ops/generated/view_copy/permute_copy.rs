@@ -85,10 +85,7 @@ mod boxed {
 
 /// `permute_copy` in the operator table.
 pub static PERMUTE_COPY: OpDef = OpDef {
-    name: "permute_copy",
-    overload: "",
     schema: "permute_copy(Tensor self, int[] dims) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `split_with_sizes_copy` in the operator table.
 pub static SPLIT_WITH_SIZES_COPY: OpDef = OpDef {
-    name: "split_with_sizes_copy",
-    overload: "",
     schema: "split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -208,10 +208,7 @@ mod boxed {
 
 /// `squeeze_copy` in the operator table.
 pub static SQUEEZE_COPY: OpDef = OpDef {
-    name: "squeeze_copy",
-    overload: "",
     schema: "squeeze_copy(Tensor self) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -223,10 +220,7 @@ pub static SQUEEZE_COPY: OpDef = OpDef {
 
 /// `squeeze_copy.dim` in the operator table.
 pub static SQUEEZE_COPY_DIM: OpDef = OpDef {
-    name: "squeeze_copy",
-    overload: "dim",
     schema: "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -238,10 +232,7 @@ pub static SQUEEZE_COPY_DIM: OpDef = OpDef {
 
 /// `squeeze_copy.dims` in the operator table.
 pub static SQUEEZE_COPY_DIMS: OpDef = OpDef {
-    name: "squeeze_copy",
-    overload: "dims",
     schema: "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

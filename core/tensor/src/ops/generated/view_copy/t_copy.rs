@@ -82,10 +82,7 @@ mod boxed {
 
 /// `t_copy` in the operator table.
 pub static T_COPY: OpDef = OpDef {
-    name: "t_copy",
-    overload: "",
     schema: "t_copy(Tensor self) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

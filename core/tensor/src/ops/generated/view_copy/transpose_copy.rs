@@ -88,10 +88,7 @@ mod boxed {
 
 /// `transpose_copy.int` in the operator table.
 pub static TRANSPOSE_COPY_INT: OpDef = OpDef {
-    name: "transpose_copy",
-    overload: "int",
     schema: "transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `unbind_copy.int` in the operator table.
 pub static UNBIND_COPY_INT: OpDef = OpDef {
-    name: "unbind_copy",
-    overload: "int",
     schema: "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

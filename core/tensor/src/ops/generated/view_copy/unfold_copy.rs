@@ -93,10 +93,7 @@ mod boxed {
 
 /// `unfold_copy` in the operator table.
 pub static UNFOLD_COPY: OpDef = OpDef {
-    name: "unfold_copy",
-    overload: "",
     schema: "unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -85,10 +85,7 @@ mod boxed {
 
 /// `unsqueeze_copy` in the operator table.
 pub static UNSQUEEZE_COPY: OpDef = OpDef {
-    name: "unsqueeze_copy",
-    overload: "",
     schema: "unsqueeze_copy(Tensor self, int dim) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

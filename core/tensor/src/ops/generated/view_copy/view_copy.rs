@@ -85,10 +85,7 @@ mod boxed {
 
 /// `view_copy` in the operator table.
 pub static VIEW_COPY: OpDef = OpDef {
-    name: "view_copy",
-    overload: "",
     schema: "view_copy(Tensor self, int[] size) -> Tensor",
-    family: "view_copy",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

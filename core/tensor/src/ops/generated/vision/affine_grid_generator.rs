@@ -33,10 +33,7 @@ mod boxed {
 
 /// `affine_grid_generator` in the operator table.
 pub static AFFINE_GRID_GENERATOR: OpDef = OpDef {
-    name: "affine_grid_generator",
-    overload: "",
     schema: "affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -31,10 +31,7 @@ mod boxed {
 
 /// `affine_grid_generator_backward` in the operator table.
 pub static AFFINE_GRID_GENERATOR_BACKWARD: OpDef = OpDef {
-    name: "affine_grid_generator_backward",
-    overload: "",
     schema: "affine_grid_generator_backward(Tensor grad, int[] size, bool align_corners) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

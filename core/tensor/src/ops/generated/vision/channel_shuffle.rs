@@ -32,10 +32,7 @@ mod boxed {
 
 /// `channel_shuffle` in the operator table.
 pub static CHANNEL_SHUFFLE: OpDef = OpDef {
-    name: "channel_shuffle",
-    overload: "",
     schema: "channel_shuffle(Tensor self, int groups) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

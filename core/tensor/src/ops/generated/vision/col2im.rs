@@ -128,10 +128,7 @@ mod boxed {
 
 /// `col2im` in the operator table.
 pub static COL2IM: OpDef = OpDef {
-    name: "col2im",
-    overload: "",
     schema: "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

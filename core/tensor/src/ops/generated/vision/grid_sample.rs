@@ -158,10 +158,7 @@ mod boxed {
 
 /// `_grid_sample` in the operator table.
 pub static _GRID_SAMPLE: OpDef = OpDef {
-    name: "_grid_sample",
-    overload: "",
     schema: "_grid_sample(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, int[] orders) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -46,10 +46,7 @@ mod boxed {
 
 /// `grid_sampler` in the operator table.
 pub static GRID_SAMPLER: OpDef = OpDef {
-    name: "grid_sampler",
-    overload: "",
     schema: "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

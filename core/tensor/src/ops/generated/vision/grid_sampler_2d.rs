@@ -46,10 +46,7 @@ mod boxed {
 
 /// `grid_sampler_2d` in the operator table.
 pub static GRID_SAMPLER_2D: OpDef = OpDef {
-    name: "grid_sampler_2d",
-    overload: "",
     schema: "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

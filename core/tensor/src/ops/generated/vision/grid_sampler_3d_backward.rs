@@ -63,10 +63,7 @@ mod boxed {
 
 /// `grid_sampler_3d_backward` in the operator table.
 pub static GRID_SAMPLER_3D_BACKWARD: OpDef = OpDef {
-    name: "grid_sampler_3d_backward",
-    overload: "",
     schema: "grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

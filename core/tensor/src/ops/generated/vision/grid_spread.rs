@@ -193,10 +193,7 @@ mod boxed {
 
 /// `_grid_spread` in the operator table.
 pub static _GRID_SPREAD: OpDef = OpDef {
-    name: "_grid_spread",
-    overload: "",
     schema: "_grid_spread(Tensor grad_output, int[] input_size, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, int[] orders) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -121,10 +121,7 @@ mod boxed {
 
 /// `im2col` in the operator table.
 pub static IM2COL: OpDef = OpDef {
-    name: "im2col",
-    overload: "",
     schema: "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `native_channel_shuffle` in the operator table.
 pub static NATIVE_CHANNEL_SHUFFLE: OpDef = OpDef {
-    name: "native_channel_shuffle",
-    overload: "",
     schema: "native_channel_shuffle(Tensor self, int groups) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

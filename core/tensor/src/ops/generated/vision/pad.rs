@@ -36,10 +36,7 @@ mod boxed {
 
 /// `pad` in the operator table.
 pub static PAD: OpDef = OpDef {
-    name: "pad",
-    overload: "",
     schema: "pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -31,10 +31,7 @@ mod boxed {
 
 /// `_pad_circular` in the operator table.
 pub static _PAD_CIRCULAR: OpDef = OpDef {
-    name: "_pad_circular",
-    overload: "",
     schema: "_pad_circular(Tensor self, int[] pad) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `pixel_shuffle` in the operator table.
 pub static PIXEL_SHUFFLE: OpDef = OpDef {
-    name: "pixel_shuffle",
-    overload: "",
     schema: "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -33,10 +33,7 @@ mod boxed {
 
 /// `pixel_unshuffle` in the operator table.
 pub static PIXEL_UNSHUFFLE: OpDef = OpDef {
-    name: "pixel_unshuffle",
-    overload: "",
     schema: "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -93,10 +93,7 @@ mod boxed {
 
 /// `reflection_pad1d` in the operator table.
 pub static REFLECTION_PAD1D: OpDef = OpDef {
-    name: "reflection_pad1d",
-    overload: "",
     schema: "reflection_pad1d(Tensor self, int[2] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

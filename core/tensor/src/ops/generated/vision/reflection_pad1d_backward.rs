@@ -91,10 +91,7 @@ mod boxed {
 
 /// `reflection_pad1d_backward` in the operator table.
 pub static REFLECTION_PAD1D_BACKWARD: OpDef = OpDef {
-    name: "reflection_pad1d_backward",
-    overload: "",
     schema: "reflection_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -93,10 +93,7 @@ mod boxed {
 
 /// `reflection_pad2d` in the operator table.
 pub static REFLECTION_PAD2D: OpDef = OpDef {
-    name: "reflection_pad2d",
-    overload: "",
     schema: "reflection_pad2d(Tensor self, int[4] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

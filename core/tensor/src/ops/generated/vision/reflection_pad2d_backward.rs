@@ -91,10 +91,7 @@ mod boxed {
 
 /// `reflection_pad2d_backward` in the operator table.
 pub static REFLECTION_PAD2D_BACKWARD: OpDef = OpDef {
-    name: "reflection_pad2d_backward",
-    overload: "",
     schema: "reflection_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

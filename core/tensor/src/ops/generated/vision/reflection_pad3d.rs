@@ -93,10 +93,7 @@ mod boxed {
 
 /// `reflection_pad3d` in the operator table.
 pub static REFLECTION_PAD3D: OpDef = OpDef {
-    name: "reflection_pad3d",
-    overload: "",
     schema: "reflection_pad3d(Tensor self, int[6] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

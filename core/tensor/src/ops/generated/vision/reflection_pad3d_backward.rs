@@ -91,10 +91,7 @@ mod boxed {
 
 /// `reflection_pad3d_backward` in the operator table.
 pub static REFLECTION_PAD3D_BACKWARD: OpDef = OpDef {
-    name: "reflection_pad3d_backward",
-    overload: "",
     schema: "reflection_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

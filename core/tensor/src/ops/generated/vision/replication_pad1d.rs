@@ -93,10 +93,7 @@ mod boxed {
 
 /// `replication_pad1d` in the operator table.
 pub static REPLICATION_PAD1D: OpDef = OpDef {
-    name: "replication_pad1d",
-    overload: "",
     schema: "replication_pad1d(Tensor self, int[2] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -91,10 +91,7 @@ mod boxed {
 
 /// `replication_pad1d_backward` in the operator table.
 pub static REPLICATION_PAD1D_BACKWARD: OpDef = OpDef {
-    name: "replication_pad1d_backward",
-    overload: "",
     schema: "replication_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

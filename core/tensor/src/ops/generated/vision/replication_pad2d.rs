@@ -93,10 +93,7 @@ mod boxed {
 
 /// `replication_pad2d` in the operator table.
 pub static REPLICATION_PAD2D: OpDef = OpDef {
-    name: "replication_pad2d",
-    overload: "",
     schema: "replication_pad2d(Tensor self, int[4] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -93,10 +93,7 @@ mod boxed {
 
 /// `replication_pad3d` in the operator table.
 pub static REPLICATION_PAD3D: OpDef = OpDef {
-    name: "replication_pad3d",
-    overload: "",
     schema: "replication_pad3d(Tensor self, int[6] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -91,10 +91,7 @@ mod boxed {
 
 /// `replication_pad3d_backward` in the operator table.
 pub static REPLICATION_PAD3D_BACKWARD: OpDef = OpDef {
-    name: "replication_pad3d_backward",
-    overload: "",
     schema: "replication_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

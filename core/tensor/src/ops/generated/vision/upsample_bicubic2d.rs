@@ -171,10 +171,7 @@ mod boxed {
 
 /// `upsample_bicubic2d` in the operator table.
 pub static UPSAMPLE_BICUBIC2D: OpDef = OpDef {
-    name: "upsample_bicubic2d",
-    overload: "",
     schema: "upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -186,10 +183,7 @@ pub static UPSAMPLE_BICUBIC2D: OpDef = OpDef {
 
 /// `upsample_bicubic2d.vec` in the operator table.
 pub static UPSAMPLE_BICUBIC2D_VEC: OpDef = OpDef {
-    name: "upsample_bicubic2d",
-    overload: "vec",
     schema: "upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

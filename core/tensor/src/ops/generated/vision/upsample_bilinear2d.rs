@@ -175,10 +175,7 @@ mod boxed {
 
 /// `upsample_bilinear2d` in the operator table.
 pub static UPSAMPLE_BILINEAR2D: OpDef = OpDef {
-    name: "upsample_bilinear2d",
-    overload: "",
     schema: "upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -190,10 +187,7 @@ pub static UPSAMPLE_BILINEAR2D: OpDef = OpDef {
 
 /// `upsample_bilinear2d.vec` in the operator table.
 pub static UPSAMPLE_BILINEAR2D_VEC: OpDef = OpDef {
-    name: "upsample_bilinear2d",
-    overload: "vec",
     schema: "upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

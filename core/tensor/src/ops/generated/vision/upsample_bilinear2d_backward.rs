@@ -154,10 +154,7 @@ mod boxed {
 
 /// `upsample_bilinear2d_backward` in the operator table.
 pub static UPSAMPLE_BILINEAR2D_BACKWARD: OpDef = OpDef {
-    name: "upsample_bilinear2d_backward",
-    overload: "",
     schema: "upsample_bilinear2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -150,10 +150,7 @@ mod boxed {
 
 /// `upsample_linear1d` in the operator table.
 pub static UPSAMPLE_LINEAR1D: OpDef = OpDef {
-    name: "upsample_linear1d",
-    overload: "",
     schema: "upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -165,10 +162,7 @@ pub static UPSAMPLE_LINEAR1D: OpDef = OpDef {
 
 /// `upsample_linear1d.vec` in the operator table.
 pub static UPSAMPLE_LINEAR1D_VEC: OpDef = OpDef {
-    name: "upsample_linear1d",
-    overload: "vec",
     schema: "upsample_linear1d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -125,10 +125,7 @@ mod boxed {
 
 /// `upsample_linear1d_backward` in the operator table.
 pub static UPSAMPLE_LINEAR1D_BACKWARD: OpDef = OpDef {
-    name: "upsample_linear1d_backward",
-    overload: "",
     schema: "upsample_linear1d_backward(Tensor grad_output, int[1] output_size, int[3] input_size, bool align_corners, float? scales=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -125,10 +125,7 @@ mod boxed {
 
 /// `upsample_nearest1d` in the operator table.
 pub static UPSAMPLE_NEAREST1D: OpDef = OpDef {
-    name: "upsample_nearest1d",
-    overload: "",
     schema: "upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -140,10 +137,7 @@ pub static UPSAMPLE_NEAREST1D: OpDef = OpDef {
 
 /// `upsample_nearest1d.vec` in the operator table.
 pub static UPSAMPLE_NEAREST1D_VEC: OpDef = OpDef {
-    name: "upsample_nearest1d",
-    overload: "vec",
     schema: "upsample_nearest1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

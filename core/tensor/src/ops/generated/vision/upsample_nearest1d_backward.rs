@@ -110,10 +110,7 @@ mod boxed {
 
 /// `upsample_nearest1d_backward` in the operator table.
 pub static UPSAMPLE_NEAREST1D_BACKWARD: OpDef = OpDef {
-    name: "upsample_nearest1d_backward",
-    overload: "",
     schema: "upsample_nearest1d_backward(Tensor grad_output, int[1] output_size, int[3] input_size, float? scales=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -143,10 +143,7 @@ mod boxed {
 
 /// `upsample_nearest2d` in the operator table.
 pub static UPSAMPLE_NEAREST2D: OpDef = OpDef {
-    name: "upsample_nearest2d",
-    overload: "",
     schema: "upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -158,10 +155,7 @@ pub static UPSAMPLE_NEAREST2D: OpDef = OpDef {
 
 /// `upsample_nearest2d.vec` in the operator table.
 pub static UPSAMPLE_NEAREST2D_VEC: OpDef = OpDef {
-    name: "upsample_nearest2d",
-    overload: "vec",
     schema: "upsample_nearest2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

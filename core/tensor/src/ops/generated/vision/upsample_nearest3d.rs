@@ -159,10 +159,7 @@ mod boxed {
 
 /// `upsample_nearest3d` in the operator table.
 pub static UPSAMPLE_NEAREST3D: OpDef = OpDef {
-    name: "upsample_nearest3d",
-    overload: "",
     schema: "upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -174,10 +171,7 @@ pub static UPSAMPLE_NEAREST3D: OpDef = OpDef {
 
 /// `upsample_nearest3d.vec` in the operator table.
 pub static UPSAMPLE_NEAREST3D_VEC: OpDef = OpDef {
-    name: "upsample_nearest3d",
-    overload: "vec",
     schema: "upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

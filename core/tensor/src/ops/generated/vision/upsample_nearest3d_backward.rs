@@ -148,10 +148,7 @@ mod boxed {
 
 /// `upsample_nearest3d_backward` in the operator table.
 pub static UPSAMPLE_NEAREST3D_BACKWARD: OpDef = OpDef {
-    name: "upsample_nearest3d_backward",
-    overload: "",
     schema: "upsample_nearest3d_backward(Tensor grad_output, int[3] output_size, int[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -127,10 +127,7 @@ mod boxed {
 
 /// `_upsample_nearest_exact1d` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT1D: OpDef = OpDef {
-    name: "_upsample_nearest_exact1d",
-    overload: "",
     schema: "_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -142,10 +139,7 @@ pub static _UPSAMPLE_NEAREST_EXACT1D: OpDef = OpDef {
 
 /// `_upsample_nearest_exact1d.vec` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT1D_VEC: OpDef = OpDef {
-    name: "_upsample_nearest_exact1d",
-    overload: "vec",
     schema: "_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -115,10 +115,7 @@ mod boxed {
 
 /// `_upsample_nearest_exact1d_backward` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT1D_BACKWARD: OpDef = OpDef {
-    name: "_upsample_nearest_exact1d_backward",
-    overload: "",
     schema: "_upsample_nearest_exact1d_backward(Tensor grad_output, int[1] output_size, int[3] input_size, float? scales=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

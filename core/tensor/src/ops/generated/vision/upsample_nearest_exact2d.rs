@@ -146,10 +146,7 @@ mod boxed {
 
 /// `_upsample_nearest_exact2d` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT2D: OpDef = OpDef {
-    name: "_upsample_nearest_exact2d",
-    overload: "",
     schema: "_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -161,10 +158,7 @@ pub static _UPSAMPLE_NEAREST_EXACT2D: OpDef = OpDef {
 
 /// `_upsample_nearest_exact2d.vec` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT2D_VEC: OpDef = OpDef {
-    name: "_upsample_nearest_exact2d",
-    overload: "vec",
     schema: "_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

@@ -133,10 +133,7 @@ mod boxed {
 
 /// `_upsample_nearest_exact2d_backward` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT2D_BACKWARD: OpDef = OpDef {
-    name: "_upsample_nearest_exact2d_backward",
-    overload: "",
     schema: "_upsample_nearest_exact2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

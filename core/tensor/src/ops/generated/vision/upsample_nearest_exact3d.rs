@@ -166,10 +166,7 @@ mod boxed {
 
 /// `_upsample_nearest_exact3d` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT3D: OpDef = OpDef {
-    name: "_upsample_nearest_exact3d",
-    overload: "",
     schema: "_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -181,10 +178,7 @@ pub static _UPSAMPLE_NEAREST_EXACT3D: OpDef = OpDef {
 
 /// `_upsample_nearest_exact3d.vec` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT3D_VEC: OpDef = OpDef {
-    name: "_upsample_nearest_exact3d",
-    overload: "vec",
     schema: "_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

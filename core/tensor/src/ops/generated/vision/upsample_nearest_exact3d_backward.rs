@@ -154,10 +154,7 @@ mod boxed {
 
 /// `_upsample_nearest_exact3d_backward` in the operator table.
 pub static _UPSAMPLE_NEAREST_EXACT3D_BACKWARD: OpDef = OpDef {
-    name: "_upsample_nearest_exact3d_backward",
-    overload: "",
     schema: "_upsample_nearest_exact3d_backward(Tensor grad_output, int[3] output_size, int[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,

@@ -189,10 +189,7 @@ mod boxed {
 
 /// `upsample_trilinear3d` in the operator table.
 pub static UPSAMPLE_TRILINEAR3D: OpDef = OpDef {
-    name: "upsample_trilinear3d",
-    overload: "",
     schema: "upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
@@ -204,10 +201,7 @@ pub static UPSAMPLE_TRILINEAR3D: OpDef = OpDef {
 
 /// `upsample_trilinear3d.vec` in the operator table.
 pub static UPSAMPLE_TRILINEAR3D_VEC: OpDef = OpDef {
-    name: "upsample_trilinear3d",
-    overload: "vec",
     schema: "upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,

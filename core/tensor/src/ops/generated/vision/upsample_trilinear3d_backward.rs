@@ -173,10 +173,7 @@ mod boxed {
 
 /// `upsample_trilinear3d_backward` in the operator table.
 pub static UPSAMPLE_TRILINEAR3D_BACKWARD: OpDef = OpDef {
-    name: "upsample_trilinear3d_backward",
-    overload: "",
     schema: "upsample_trilinear3d_backward(Tensor grad_output, int[3] output_size, int[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-    family: "vision",
     form: Form::Function,
     kind: Kind::Kernel,
     autocast: Autocast::None,
