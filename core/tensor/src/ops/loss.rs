@@ -160,6 +160,9 @@ pub fn binary_cross_entropy_backward(
     weight: Option<&Dense>,
     reduction: i64,
 ) -> Result<()> {
+    if let Some(weight) = weight {
+        super::rules::check_expandable(weight.sizes(), out.sizes())?;
+    }
     let share = share_of(out, reduction);
     over(out.dtype, [out, grad_output, self_, target], |walk| deviation::cross_entropy_backward(walk, share))?;
     weight.map_or(Ok(()), |weight| super::pointwise::mul(out, out, weight))
