@@ -25,7 +25,6 @@ macro_rules! flat_loops {
                 let $name { out, $a, $($at,)* len, f } = self;
                 if size_of::<R>() == size_of::<$A>() && out.cast_const().cast() == $a {
                     for i in 0..len {
-                        S::element_by_element();
                         // SAFETY: as below. One pointer tells the compiler that an element is read where it is written.
                         unsafe {
                             let $a = out.add(i).cast::<$A>().read_unaligned();
@@ -35,7 +34,6 @@ macro_rules! flat_loops {
                     return;
                 }
                 for i in 0..len {
-                    S::element_by_element();
                     // SAFETY: `Loop::run` hands out pointers to `len` elements of the types it was asked for. They
                     // are aligned for their dtypes, of which a bit pattern may be less aligned.
                     unsafe {

@@ -25,7 +25,7 @@ pub use float::Float;
 pub use vector::{FloatVector, HalfVector, IntVector, MAX_LANES, Mask};
 
 use rushlight_base::{DType, Element};
-use std::sync::atomic::{AtomicU8, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set that kernels are compiled for; a later one is wider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,15 +118,6 @@ pub trait Simd: Copy + Send + Sync + 'static + sealed::Sealed {
     type F32: HalfVector<Int: IntVector<Scalar = i32>>;
     /// A vector of `f64`; it may have other than half as many lanes.
     type F64: FloatVector<Scalar = f64, Int: IntVector<Scalar = i64>>;
-
-    /// In a loop over elements: keeps the compiler from making vectors of it at the portable level, where the target has a better
-    /// one. Such loops are many and those processors few, so that these are small. No instruction comes of it.
-    #[inline(always)]
-    fn element_by_element() {
-        if Self::LEVEL == Level::Portable && cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-            compiler_fence(Ordering::SeqCst);
-        }
-    }
 
     /// Orders what [`FloatVector::stream`] wrote before all that follows.
     #[inline(always)]

@@ -91,7 +91,11 @@ impl OpDef {
     /// Is this the operator `name` with this overload?
     pub fn is(&self, name: &str, overload: &str) -> bool {
         let rest = self.schema.strip_prefix(name);
-        let rest = if overload.is_empty() { rest } else { rest.and_then(|rest| rest.strip_prefix('.')?.strip_prefix(overload)) };
+        let rest = if overload.is_empty() {
+            rest
+        } else {
+            rest.and_then(|rest| rest.strip_prefix('.')?.strip_prefix(overload))
+        };
         rest.is_some_and(|rest| rest.starts_with('('))
     }
 }
