@@ -224,8 +224,6 @@ pub fn embedding_bag_padding_idx(
     // PyTorch's quick road gives no bags.
     let quick = dtype != DType::F64 && padding.is_none();
     let bag_of = if quick { ops::empty_memory_format(&[0], integers, None)? } else { bag_of };
-    // Of as many zeros as there are offsets, unless a gradient may be asked for.
-    let zeros = if weight.requires_grad() { count } else { offsets.numel() };
-    let nothing = || ops::zeros(&[zeros], integers);
+    let nothing = || ops::zeros(&[offsets.numel()], integers);
     Ok((out, bag_of, nothing()?, nothing()?))
 }
