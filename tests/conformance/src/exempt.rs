@@ -155,7 +155,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         ops: &["sgn"],
-        when: |case| case.grads.iter().any(|(_, grad)| is_mostly_nonzero(grad)),
+        when: |case| case.grads.iter().any(|(_, grad)| is_real_and_nonzero(grad)),
         extent: Extent::All,
         reason: "the recorded gradient is memory that nobody had written; PyTorch gives zeros",
     },
@@ -210,9 +210,10 @@ fn has_tiny_divisor(case: &Case) -> bool {
 }
 
 /// Are more numbers than one other than 0?
-fn is_mostly_nonzero(item: &Item) -> bool {
+/// Of real numbers, more than one of them not zero.
+fn is_real_and_nonzero(item: &Item) -> bool {
     let Item::Tensor(host) = item else { return false };
-    host.numbers().iter().filter(|number| number.norm() > 0.0).count() > 1
+    !host.dtype.is_complex() && host.numbers().iter().filter(|number| number.norm() > 0.0).count() > 1
 }
 
 /// The rule for a case, if there is one.
