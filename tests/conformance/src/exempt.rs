@@ -209,8 +209,7 @@ fn has_tiny_divisor(case: &Case) -> bool {
     divisor.dtype.is_floating() && divisor.numbers().iter().any(|number| number.norm() < 1e-30)
 }
 
-/// Are more numbers than one other than 0?
-/// Of real numbers, more than one of them not zero.
+/// Are there real numbers, more than one of them other than 0?
 fn is_real_and_nonzero(item: &Item) -> bool {
     let Item::Tensor(host) = item else { return false };
     !host.dtype.is_complex() && host.numbers().iter().filter(|number| number.norm() > 0.0).count() > 1
