@@ -1,11 +1,12 @@
 //! Stacks of products.
 
-use super::driver::{Operand, Problem, multiply};
+use super::direct::Cut;
+use super::driver::{Operand, Problem, each, multiply};
 use super::ways::{Ways, ways};
-use super::{Epilogue, columns, problem, rows, turned};
+use super::{Epilogue, columns, problem, rows, turned, turns};
 use crate::array::Array;
 use crate::simd::{Level, level};
-use rushlight_base::runtime::{num_threads, parallel_for};
+use rushlight_base::runtime::num_threads;
 use rushlight_base::{Error, Result, ensure};
 use std::sync::OnceLock;
 
@@ -35,57 +36,56 @@ pub(super) fn batched_at(level: Level, out: &Array, a: &Array, b: &Array, epilog
         Some((c, _)) => c.broadcast_strides(out.sizes())?[0] as isize,
         None => 0,
     };
-    let element = ways.element as isize;
+    let (left_step, right_step) = (a.stride(0) * ways.element as isize, b.stride(0) * ways.element as isize);
     let out_bytes = ways.out_bytes as isize;
-    let stack = Stack {
-        ways,
-        left_step: a.stride(0) * element,
-        right_step: b.stride(0) * element,
-        out_step: out.stride(0) * out_bytes,
-        add_step: add_step * out_bytes,
-        first: problem(&ways, out, [m, k, n], Operand::Strided(left), Operand::Strided(right), epilogue)?,
-    };
-    stack.run(batch)
+    let first = problem(&ways, out, [m, k, n], Operand::Strided(left), Operand::Strided(right), epilogue)?;
+    let (left_step, right_step) = if turns(&first) { (right_step, left_step) } else { (left_step, right_step) };
+    let first = turned(first);
+    let steps = [left_step, right_step, out.stride(0) * out_bytes, add_step * out_bytes];
+    Stack { cut: Cut::of(&first, &ways), ways, first, steps }.run(batch)
 }
 
-/// Products that differ in where their matrices begin. Steps are in bytes.
+/// Products that differ in where their matrices begin.
 struct Stack<'a> {
     ways: Ways,
     first: Problem<'a>,
-    left_step: isize,
-    right_step: isize,
-    out_step: isize,
-    add_step: isize,
+    /// Of small products.
+    cut: Option<Cut>,
+    /// Bytes to the next left and right operand, output and addend.
+    steps: [isize; 4],
 }
 
 impl Stack<'_> {
+    #[inline(always)]
     fn product(&self, index: usize, serial: bool) -> Result<()> {
-        let index = index as isize;
+        let [left, right, out, add] = self.steps.map(|step| step * index as isize);
+        if let Some(cut) = &self.cut {
+            cut.compute([left, right, out, add]);
+            return Ok(());
+        }
         let mut problem = self.first;
-        if let (Operand::Strided(left), Operand::Strided(right)) = (&mut problem.left, &mut problem.right) {
-            left.at = left.at.wrapping_offset(index * self.left_step);
-            right.at = right.at.wrapping_offset(index * self.right_step);
+        for (operand, step) in [(&mut problem.left, left), (&mut problem.right, right)] {
+            if let Operand::Strided(source) = operand {
+                source.at = source.at.wrapping_offset(step);
+            }
         }
-        problem.out = problem.out.wrapping_offset(index * self.out_step);
+        problem.out = problem.out.wrapping_offset(out);
         if !problem.add.is_null() {
-            problem.add = problem.add.wrapping_offset(index * self.add_step);
+            problem.add = problem.add.wrapping_offset(add);
         }
-        multiply(&turned(problem), &self.ways, serial)
+        multiply(&problem, &self.ways, serial)
     }
 
     fn run(&self, batch: usize) -> Result<()> {
         let work = self.first.m.saturating_mul(self.first.n).saturating_mul(self.first.k);
         let threads = super::blocking::worthwhile(work.saturating_mul(batch), num_threads());
-        if threads == 1 || (work >= LARGE && batch < 4 * threads) {
-            for index in 0..batch {
-                self.product(index, threads == 1)?;
-            }
-            return Ok(());
+        if work >= LARGE && batch < 4 * threads {
+            return (0..batch).try_for_each(|index| self.product(index, false));
         }
         // Small products go several to a share.
         let together = ((1 << 16) / work.max(1)).clamp(1, batch.div_ceil(4 * threads).max(1));
         let failed: OnceLock<Error> = OnceLock::new();
-        parallel_for(batch.div_ceil(together), &|share| {
+        each(batch.div_ceil(together), threads, &|share| {
             for index in share * together..batch.min((share + 1) * together) {
                 if let Err(error) = self.product(index, true) {
                     // The first one is told.

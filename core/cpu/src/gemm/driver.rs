@@ -1,18 +1,19 @@
 //! The loops around the tiles: blocks of k, panels, shares for threads.
 //!
 //! Large products pack a block of both operands, all threads together, and then compute the tiles of that block, a
-//! share of the grid at a time. Small ones, and those of few rows, read their operands as they lie. Each element of
+//! share of the grid at a time. Small ones, and those of few rows, read their operands as they lie (`direct`). Each element of
 //! the result is computed by one thread, its products added in order of k, block by block: results do not depend
 //! on the number of threads, nor on whether an operand was packed before.
 
 use super::blocking::{
-    Depth, Grid, columns_together, even_parts, left_panels, packs_by_columns, reads_in_place, right_panels, worthwhile,
+    Depth, Grid, columns_together, even_parts, left_panels, packs_by_columns, right_panels, worthwhile,
 };
+use super::direct::Direct;
 use super::epilogue::{Activation, Factor, Finish};
 use super::pack::Source;
 use super::packed::PackedB;
 use super::thin;
-use super::tile::Tile;
+use super::tile::{Tile, TileFn};
 use super::ways::Ways;
 use crate::shared::Shared;
 use rushlight_base::runtime::{check_cancelled, num_threads, parallel_for};
@@ -74,9 +75,9 @@ pub(super) struct Room([MaybeUninit<u8>; 4096]);
 
 /// Which block of k.
 #[derive(Clone, Copy)]
-struct Stage {
-    first: bool,
-    last: bool,
+pub(super) struct Stage {
+    pub first: bool,
+    pub last: bool,
 }
 
 /// Runs the shares, on this thread if there is but one to run them.
@@ -100,35 +101,29 @@ pub(super) fn multiply(problem: &Problem<'_>, ways: &Ways, serial: bool) -> Resu
         return Ok(());
     }
     let work = problem.m.saturating_mul(problem.n).saturating_mul(problem.k);
-    let depth = Depth::new(ways.kernels, problem.k);
-    let mut run = Run { problem, ways, depth, threads: 1 };
-    let in_place = match (problem.left, problem.right) {
-        (Operand::Strided(left), Operand::Strided(right)) if run.reads_in_place(&right) => Some((left, right)),
-        _ => None,
-    };
+    let mut run = Run::new(problem, ways);
+    let in_place = Direct::of(&run);
     if !serial {
         run.threads = worthwhile(work / ways.kernels.speed(in_place.is_none()), num_threads());
     }
     match in_place {
-        Some((left, right)) => run.direct(left, right),
+        Some(direct) => direct.run(&run),
         None if run.packs_by_columns() => run.by_columns(),
         None => run.packed(),
     }
 }
 
-struct Run<'a> {
-    problem: &'a Problem<'a>,
-    ways: &'a Ways,
-    depth: Depth,
-    threads: usize,
+pub(super) struct Run<'a> {
+    pub problem: &'a Problem<'a>,
+    pub ways: &'a Ways,
+    pub depth: Depth,
+    pub threads: usize,
 }
 
-impl Run<'_> {
-    /// Are both operands read as they lie? The columns of the right one must be neighbours.
-    fn reads_in_place(&self, right: &Source) -> bool {
-        let (kernels, p) = (self.ways.kernels, self.problem);
-        let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element && right.lane == 1;
-        possible && reads_in_place(kernels, [p.m, p.n, p.k]) && (self.depth.blocks == 1 || self.ways.stores_sums)
+impl<'a> Run<'a> {
+    /// One for this thread.
+    pub fn new(problem: &'a Problem<'a>, ways: &'a Ways) -> Run<'a> {
+        Run { problem, ways, depth: Depth::new(ways.kernels, problem.k), threads: 1 }
     }
 
     /// May the left operand be packed as a whole, and are there columns for all threads?
@@ -139,56 +134,46 @@ impl Run<'_> {
         !prepared && packs_by_columns(left_bytes, p.n.div_ceil(kernels.columns()), self.threads)
     }
 
-    fn direct(&self, left: Source, right: Source) -> Result<()> {
-        let (kernels, p, element) = (self.ways.kernels, self.problem, self.ways.element);
-        let (columns, height) = (kernels.columns(), even_parts(p.m, kernels.rows, 1));
-        let bytes = self.depth.block * height * element;
-        // Right panels are no panels here: they share cache lines with their neighbours.
-        let grid = Grid::new([p.m.div_ceil(height), p.n.div_ceil(columns)], [bytes, 0], self.threads);
-        each(grid.shares(), self.threads, &|share| {
-            let (rows, panels) = grid.share(share);
-            for index in 0..self.depth.blocks {
-                let (block, stage) = (self.depth.range(index, p.k), self.stage(index));
-                for panel in panels.clone() {
-                    let column = panel * columns;
-                    let across = columns.min(p.n - column);
-                    let vectors = across.div_ceil(kernels.lanes);
-                    let from = right.offset(block.start as isize * right.depth + column as isize, element);
-                    for row in rows.clone() {
-                        let row = row * height;
-                        let down = height.min(p.m - row);
-                        let at = row as isize * left.lane + block.start as isize * left.depth;
-                        let tile = Tile {
-                            depth: block.len(),
-                            left: left.offset(at, element),
-                            left_row: left.lane * element as isize,
-                            left_step: left.depth * element as isize,
-                            right: from,
-                            right_step: right.depth * element as isize,
-                            out: std::ptr::null_mut(),
-                            out_row: 0,
-                            add: std::ptr::null(),
-                            add_row: 0,
-                            rows: down,
-                            columns: across,
-                        };
-                        self.compute(kernels.direct[down - 1][vectors - 1], tile, row, column, stage, None);
-                    }
-                }
-            }
-        })
+    pub fn stage(&self, index: usize) -> Stage {
+        Stage { first: index == 0, last: index + 1 == self.depth.blocks }
     }
 
-    fn stage(&self, index: usize) -> Stage {
-        Stage { first: index == 0, last: index + 1 == self.depth.blocks }
+    /// Do the sums of a tile go to the output as they are?
+    #[inline(always)]
+    pub fn stores_tiles(&self, stage: Stage) -> bool {
+        let p = self.problem;
+        let simple = !stage.last || p.activation == Activation::Identity;
+        let addable = p.add.is_null() || (p.plain && p.add_column == 1) || !stage.first;
+        self.ways.stores_sums && p.out_column == 1 && p.alone && simple && addable
+    }
+
+    /// Where the sums of a tile go, and what is added to them.
+    #[inline(always)]
+    fn place(&self, row: usize, column: usize) -> (*mut u8, *const u8) {
+        let (p, bytes, row, column) = (self.problem, self.ways.out_bytes as isize, row as isize, column as isize);
+        let out = p.out.wrapping_offset((row * p.out_row + column * p.out_column) * bytes);
+        match p.add.is_null() {
+            true => (out, p.add),
+            false => (out, p.add.wrapping_offset((row * p.add_row + column * p.add_column) * bytes)),
+        }
+    }
+
+    /// Sends the sums of a tile to the output, where `stores_tiles`.
+    #[inline(always)]
+    pub fn aim(&self, tile: &mut Tile, row: usize, column: usize, stage: Stage) {
+        let (p, bytes) = (self.problem, self.ways.out_bytes as isize);
+        let (out, add) = self.place(row, column);
+        (tile.out, tile.out_row) = (out, p.out_row * bytes);
+        (tile.add, tile.add_row) =
+            if stage.first { (add, p.add_row * bytes) } else { (out.cast_const(), tile.out_row) };
     }
 
     /// Computes a tile and puts it where it belongs. `sums` has a place for the sums of every element, where those
     /// cannot wait for the next block of k in the output.
     #[inline(always)]
-    fn compute(
+    pub fn compute(
         &self,
-        function: super::tile::TileFn,
+        function: TileFn,
         mut tile: Tile,
         row: usize,
         column: usize,
@@ -196,13 +181,7 @@ impl Run<'_> {
         sums: Option<Shared<u8>>,
     ) {
         let (p, ways) = (self.problem, self.ways);
-        let (out_bytes, sum_bytes) = (ways.out_bytes as isize, ways.kernels.sum_bytes);
-        let (r, c) = (row as isize, column as isize);
-        let out = p.out.wrapping_offset((r * p.out_row + c * p.out_column) * out_bytes);
-        let add = match p.add.is_null() {
-            true => p.add,
-            false => p.add.wrapping_offset((r * p.add_row + c * p.add_column) * out_bytes),
-        };
+        let sum_bytes = ways.kernels.sum_bytes;
         if let Some(sums) = sums {
             let at = sums.get().wrapping_add((row * p.n + column) * sum_bytes);
             let step = (p.n * sum_bytes) as isize;
@@ -214,17 +193,12 @@ impl Run<'_> {
                 // SAFETY: the tile lies within the operands, and the place of the sums.
                 return unsafe { function(&tile) };
             }
-        } else if ways.stores_sums && p.out_column == 1 && p.alone {
-            let simple = !stage.last || p.activation == Activation::Identity;
-            let addable = add.is_null() || (p.plain && p.add_column == 1);
-            if simple && (addable || !stage.first) {
-                (tile.out, tile.out_row) = (out, p.out_row * out_bytes);
-                (tile.add, tile.add_row) =
-                    if stage.first { (add, p.add_row * out_bytes) } else { (out.cast_const(), tile.out_row) };
-                // SAFETY: the tile lies within the operands and the output.
-                return unsafe { function(&tile) };
-            }
+        } else if self.stores_tiles(stage) {
+            self.aim(&mut tile, row, column, stage);
+            // SAFETY: the tile lies within the operands and the output.
+            return unsafe { function(&tile) };
         }
+        let (out, add) = self.place(row, column);
         let mut room = MaybeUninit::<Room>::uninit();
         let width = tile.columns.next_multiple_of(ways.kernels.lanes);
         tile.out = room.as_mut_ptr().cast();

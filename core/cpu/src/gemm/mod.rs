@@ -6,14 +6,15 @@
 //!
 //! From the inside out: `lanes` (with `x86`, `neon`; `amx` has registers of its own) multiplies and adds vectors, `tile` keeps a few rows of sums in
 //! registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue` bring elements in and
-//! out, `ways` joins these for a dtype, `blocking` cuts a product to fit the caches, `driver` runs it, `thin` takes
-//! the products that are all memory and no arithmetic.
+//! out, `ways` joins these for a dtype, `blocking` cuts a product to fit the caches, `driver` runs it, `direct` takes
+//! the products that read their operands as they lie, and `thin` those that are all memory and no arithmetic.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
 mod batch;
 mod blocking;
 mod convert;
+mod direct;
 mod driver;
 mod epilogue;
 mod kernels;
@@ -182,6 +183,14 @@ fn problem<'a>(
     })
 }
 
+/// Is it the transpose that is computed? For operands in memory.
+fn turns(problem: &Problem<'_>) -> bool {
+    match problem.n {
+        1 => problem.m > 1,
+        _ => problem.out_row == 1 && problem.out_column != 1,
+    }
+}
+
 /// The problem, or its transpose where that stores rows that are neighbours in memory. Strides of single rows and
 /// columns are arbitrary, and become 1.
 fn turned(mut problem: Problem<'_>) -> Problem<'_> {
@@ -189,8 +198,7 @@ fn turned(mut problem: Problem<'_>) -> Problem<'_> {
         problem.out_column = 1;
     }
     if let (Operand::Strided(left), Operand::Strided(right)) = (problem.left, problem.right) {
-        let down = problem.out_row == 1 && problem.out_column != 1;
-        if down || (problem.n == 1 && problem.m > 1) {
+        if turns(&problem) {
             (problem.left, problem.right) = (Operand::Strided(right), Operand::Strided(left));
             (problem.m, problem.n) = (problem.n, problem.m);
             (problem.out_row, problem.out_column) = (problem.out_column, problem.out_row);

@@ -390,15 +390,22 @@ unsafe fn dot_step<V: Stream<T>, T, const M: usize, const N: usize>(
     }
 }
 
-/// Computes `problem` if it is thin; false if that is for the tiles.
-pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<bool> {
-    let (Some(thin), Operand::Strided(left), Operand::Strided(right)) = (ways.thin, p.left, p.right) else {
-        return Ok(false);
+/// How a thin product is computed.
+#[derive(Clone, Copy)]
+pub(super) enum Road {
+    /// The rows of the matrix are added up.
+    Sums,
+    /// Products are summed in the lanes; of the problem, or of its transpose.
+    Dots { transposed: bool },
+}
+
+/// The road of a product, if it is thin. Shapes and strides decide, not addresses.
+pub(super) fn road(p: &Problem<'_>, ways: &Ways) -> Option<Road> {
+    let (Some(_), Operand::Strided(left), Operand::Strided(right)) = (ways.thin, p.left, p.right) else {
+        return None;
     };
-    let threads = if serial { 1 } else { worthwhile(p.m.saturating_mul(p.n).saturating_mul(p.k), num_threads()) };
     if p.m == 1 && right.lane == 1 && p.n > 1 {
-        add_up(p, ways, &thin, left, right, threads)?;
-        return Ok(true);
+        return Some(Road::Sums);
     }
     let along = right.depth == 1 && (left.depth == 1 || p.m == 1);
     let rows = p.m.min(p.n);
@@ -408,18 +415,25 @@ pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<boo
         true => p.k >= 8,
         false => simple && rows <= ROWS && p.k >= LONG && rows * p.k * ways.element <= ROWS_BYTES,
     };
-    if !along || !worthwhile {
-        return Ok(false);
-    }
-    if p.m > p.n && left.depth == 1 {
-        let mut turned = *p;
-        (turned.left, turned.right) = (Operand::Strided(right), Operand::Strided(left));
-        (turned.m, turned.n) = (p.n, p.m);
-        (turned.out_row, turned.out_column) = (p.out_column, p.out_row);
-        (turned.add_row, turned.add_column) = (p.add_column, p.add_row);
-        dot_products(&turned, ways, &thin, right, left, threads)?;
-    } else {
-        dot_products(p, ways, &thin, left, right, threads)?;
+    (along && worthwhile).then_some(Road::Dots { transposed: p.m > p.n && left.depth == 1 })
+}
+
+/// Computes `p` if it is thin, on this thread only if `serial`, and says whether it was.
+pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<bool> {
+    let (Some(road), Some(thin)) = (road(p, ways), ways.thin) else { return Ok(false) };
+    let (Operand::Strided(left), Operand::Strided(right)) = (p.left, p.right) else { return Ok(false) };
+    let threads = if serial { 1 } else { worthwhile(p.m.saturating_mul(p.n).saturating_mul(p.k), num_threads()) };
+    match road {
+        Road::Sums => add_up(p, ways, &thin, left, right, threads)?,
+        Road::Dots { transposed: false } => dot_products(p, ways, &thin, left, right, threads)?,
+        Road::Dots { transposed: true } => {
+            let mut turned = *p;
+            (turned.left, turned.right) = (Operand::Strided(right), Operand::Strided(left));
+            (turned.m, turned.n) = (p.n, p.m);
+            (turned.out_row, turned.out_column) = (p.out_column, p.out_row);
+            (turned.add_row, turned.add_column) = (p.add_column, p.add_row);
+            dot_products(&turned, ways, &thin, right, left, threads)?;
+        }
     }
     Ok(true)
 }
