@@ -31,6 +31,9 @@ pub(super) struct Tile {
 /// So many groups of k ahead of their use rows of an operand in place are asked for.
 const AHEAD: isize = 16;
 
+/// So many groups of k take as long as the place of the sums needs to come from memory.
+const LONG: usize = 32;
+
 /// Computes a tile.
 ///
 /// # Safety
@@ -135,7 +138,7 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
             }
             right = right.add(N * V::LANES * size_of::<V::Sum>());
         }
-        if PACKED {
+        if PACKED || tile.depth >= LONG {
             for row in 0..tile.rows {
                 prefetch(tile.out.offset(row as isize * tile.out_row));
                 prefetch(tile.out.offset(row as isize * tile.out_row + 64));
