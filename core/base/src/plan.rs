@@ -280,6 +280,8 @@ pub struct Tiles<'p, const N: usize> {
     sides: [usize; 2],
     /// Tiles along each dimension.
     counts: smallvec::SmallVec<[usize; 6]>,
+    /// Is an operand transposed along `across`?
+    turned: bool,
 }
 
 /// A part of the elements: `rows` rows of `len`.
@@ -300,10 +302,9 @@ impl<'p, const N: usize> Tiles<'p, N> {
         let inner = extent(0);
         let (across, sides) = if let Some(across) = plan.transposed_dimension() {
             // Few and long: the other operands are read and written along them, which is where the time goes (of a matrix
-            // of 40 MB, 2.1 times that of a loop without a transposed operand; 3.4 times with twice as many). What is left of
-            // the lines of the operand that strides is in the second-level cache when the next rows come.
+            // of 40 MB, 2.1 times that of a loop without a transposed operand; 3.4 times with twice as many).
             let rows = TURNED_ROWS.min(room).min(extent(across));
-            let len = (room / rows).min(inner);
+            let len = evenly(inner, room / rows).next_multiple_of(16).min(room / rows).min(inner);
             (across, [len, evenly(extent(across), if len == inner { room / inner } else { rows })])
         } else if plan.rank() > 1 && (inner < SHORT || inner * 2 <= room && plan.steps[1][0] == inner as isize) {
             // Short rows, or some that the output has one after the other: a broadcast operand fits them all.
@@ -314,7 +315,8 @@ impl<'p, const N: usize> Tiles<'p, N> {
         let mut counts: smallvec::SmallVec<[usize; 6]> = plan.sizes.iter().map(|&size| size as usize).collect();
         counts[across] = counts[across].div_ceil(sides[1]);
         counts[0] = plan.row_len().div_ceil(sides[0]);
-        Tiles { plan, across, sides, counts }
+        let turned = plan.transposed_dimension().is_some();
+        Tiles { plan, across, sides, counts, turned }
     }
 
     /// Number of tiles.
@@ -338,12 +340,21 @@ impl<'p, const N: usize> Tiles<'p, N> {
         self.visit_tiles(part, VisitTile::new(visit));
     }
 
+    /// The dimensions, the one first whose next tile is the next in order: across rows where an operand is transposed, the
+    /// lines of which are in the first-level cache then (of a matrix of 40 MB, 0.85 times the time of the other order).
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let first = if self.turned { self.across } else { 0 };
+        std::iter::once(first).chain((0..self.counts.len()).filter(move |&dim| dim != first))
+    }
+
     fn visit_tiles(&self, part: Range<usize>, mut visit: VisitTile<N>) {
         let mut counter: smallvec::SmallVec<[usize; 6]> = smallvec::SmallVec::new();
         let mut rest = part.start;
-        for &count in &self.counts {
-            counter.push(rest % count.max(1));
-            rest /= count.max(1);
+        counter.resize(self.counts.len(), 0);
+        for dim in self.order() {
+            let count = self.counts[dim].max(1);
+            counter[dim] = rest % count;
+            rest /= count;
         }
         let unit = |dim: usize| match dim {
             0 => self.sides[0],
@@ -360,7 +371,7 @@ impl<'p, const N: usize> Tiles<'p, N> {
             let left = |dim: usize| (self.plan.sizes[dim] as usize - counter[dim] * unit(dim)).min(unit(dim));
             let rows = if self.across == 0 { 1 } else { left(self.across) };
             visit.call(Tile { offsets, len: left(0), rows });
-            for dim in 0..counter.len() {
+            for dim in self.order() {
                 let jump = |tiles: usize| (tiles * unit(dim)) as isize;
                 counter[dim] += 1;
                 let wraps = counter[dim] == self.counts[dim];

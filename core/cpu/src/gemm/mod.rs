@@ -197,13 +197,13 @@ fn turned(mut problem: Problem<'_>) -> Problem<'_> {
     if problem.n == 1 {
         problem.out_column = 1;
     }
-    if let (Operand::Strided(left), Operand::Strided(right)) = (problem.left, problem.right) {
-        if turns(&problem) {
-            (problem.left, problem.right) = (Operand::Strided(right), Operand::Strided(left));
-            (problem.m, problem.n) = (problem.n, problem.m);
-            (problem.out_row, problem.out_column) = (problem.out_column, problem.out_row);
-            (problem.add_row, problem.add_column) = (problem.add_column, problem.add_row);
-        }
+    if let (Operand::Strided(left), Operand::Strided(right)) = (problem.left, problem.right)
+        && turns(&problem)
+    {
+        (problem.left, problem.right) = (Operand::Strided(right), Operand::Strided(left));
+        (problem.m, problem.n) = (problem.n, problem.m);
+        (problem.out_row, problem.out_column) = (problem.out_column, problem.out_row);
+        (problem.add_row, problem.add_column) = (problem.add_column, problem.add_row);
     }
     problem
 }

@@ -25,6 +25,9 @@ callee! {
 /// Bytes of a block. Those of three operands fit a first-level cache together.
 const BLOCK: usize = 8192;
 
+/// An element that is staged takes about as long as so many that are not.
+const STAGED: usize = 3;
+
 /// A row shorter than this is staged with others rather than given to the kernel alone.
 const SHORT_ROW: usize = 32;
 
@@ -118,6 +121,7 @@ pub(super) fn drive<const N: usize>(
     let tiles = Tiles::new(plan, room, if staged { room } else { grain });
     let (across, area) = (tiles.steps_across(), tiles.area());
     let job = Job { operands, steps, across, kernel };
+    let grain = if staged { grain / STAGED } else { grain };
     parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
         // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
         unsafe { job.run(|visit| tiles.visit(part, &mut |tile| visit(tile))) }
