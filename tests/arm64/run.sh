@@ -40,4 +40,10 @@ if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
   rustup target add "$target" >&2 || { say "test-arm64: cannot install Rust's standard library for $target"; exit 1; }
 fi
 
-cargo test -q --locked --target "$target" -p rushlight-base -p rushlight-cpu
+set --
+if [ -n "$runner" ]; then
+  # QEMU's user mode aborts in a forked child of a process with threads that makes one itself, of a C program too.
+  set -- --skip a_forked_child_starts_afresh
+  say "Left out, because the emulator cannot fork a process with threads: a_forked_child_starts_afresh"
+fi
+cargo test -q --locked --target "$target" -p rushlight-base -p rushlight-cpu -- "$@"

@@ -26,8 +26,10 @@ pub(super) enum Arithmetic {
     /// Fours of bytes, summed in 32 bits.
     I8Fours,
     /// Brain floats in matrix registers, summed in `f32`.
+    #[cfg(target_arch = "x86_64")]
     BF16Tiles,
     /// Bytes in matrix registers, summed in 32 bits.
+    #[cfg(target_arch = "x86_64")]
     I8Tiles,
 }
 
@@ -153,7 +155,9 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         (_, I64) => kernels!(portable, Plain<i64, 2>, packed [2 4], direct [], vectors 2),
         (_, C64) => kernels!(portable, Plain<Complex<f32>, 2>, packed [2 4], direct [], vectors 2),
         (_, C128) => kernels!(portable, Plain<Complex<f64>, 2>, packed [2 4], direct [], vectors 2),
-        (_, I16Pairs | BF16Pairs | I8Fours | BF16Tiles | I8Tiles) => return None,
+        (_, I16Pairs | BF16Pairs | I8Fours) => return None,
+        #[cfg(target_arch = "x86_64")]
+        (_, BF16Tiles | I8Tiles) => return None,
     })
 }
 

@@ -15,7 +15,9 @@ use super::ways::Ways;
 use crate::shared::Shared;
 use crate::simd::Level;
 use rushlight_base::runtime::num_threads;
-use rushlight_base::{DType, Result, Storage, bf16, f16};
+use rushlight_base::{DType, Result, Storage};
+#[cfg(target_arch = "x86_64")]
+use rushlight_base::{bf16, f16};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 

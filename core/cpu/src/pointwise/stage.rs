@@ -1,6 +1,8 @@
 //! Moving tiles of strided elements, of any element size: into a block, out of one, or from place to place.
 
-use crate::simd::{self, Kernel, Level, Simd};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Level;
+use crate::simd::{self, Kernel, Simd};
 use std::marker::PhantomData;
 
 /// One side of a move: the first element, and the steps, in elements, along a row and from row to row.
@@ -129,6 +131,7 @@ fn transpose<S: Simd, T: Copy>(out: *mut T, across: isize, a: *const T, step: is
 /// # Safety
 /// Both squares are in live memory.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(clippy::extra_unused_type_parameters, reason = "one way for all levels"))]
 unsafe fn square<S: Simd, T: Copy>(to: *mut T, across: isize, from: *const T, step: isize) {
     #[cfg(target_arch = "x86_64")]
     if matches!(S::LEVEL, Level::Avx2 | Level::Avx512) {
