@@ -131,7 +131,10 @@ fn transpose<S: Simd, T: Copy>(out: *mut T, across: isize, a: *const T, step: is
 /// # Safety
 /// Both squares are in live memory.
 #[inline(always)]
-#[cfg_attr(not(target_arch = "x86_64"), expect(clippy::extra_unused_type_parameters, reason = "one way for all levels"))]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(clippy::extra_unused_type_parameters, reason = "one way for all levels")
+)]
 unsafe fn square<S: Simd, T: Copy>(to: *mut T, across: isize, from: *const T, step: isize) {
     #[cfg(target_arch = "x86_64")]
     if matches!(S::LEVEL, Level::Avx2 | Level::Avx512) {
