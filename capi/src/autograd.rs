@@ -7,12 +7,12 @@ use crate::support::sized::{self, SizedStruct};
 use crate::support::{arg, guard, guard_free, out};
 use crate::tensor::rlt_tensor;
 use rushlight_base::{Result, ensure, err};
-use rushlight_tensor::autograd::{self, CustomFunction, HookId, Node, Saved, TensorHook, TensorMeta};
+use rushlight_tensor::Tensor;
+use rushlight_tensor::autograd::{self, CustomFunction, CustomSaved, HookId, Node, TensorHook};
 use rushlight_tensor::dispatch::{KeySet, is_excluded, set_excluded};
-use rushlight_tensor::{Tensor, ops};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// A recorded operator: what made a tensor that is no leaf.
 pub struct rlt_node {
@@ -42,13 +42,7 @@ pub struct rlt_saved_tensor {
 }
 
 impl Handle for rlt_saved_tensor {
-    type Rust = Box<SavedHandle>;
-}
-
-/// What a saved tensor owns. An output knows the node that made it, without keeping it alive.
-pub struct SavedHandle {
-    saved: Saved,
-    maker: Option<Weak<Node>>,
+    type Rust = Box<CustomSaved>;
 }
 
 /// Does backward bring a gradient to this tensor, or through it?
@@ -203,8 +197,8 @@ pub unsafe extern "C" fn rlt_tensor_backward(
     })
 }
 
-/// Sees the gradient of a tensor on its way. `*replacement` is NULL on entry; an owned handle put there takes the
-/// gradient's place.
+/// Sees the gradient of a tensor on its way; `grad` is NULL where none arrived. `*replacement` is NULL on entry; an owned
+/// handle put there takes the gradient's place.
 pub type rlt_tensor_hook =
     Option<unsafe extern "C" fn(ctx: *mut c_void, grad: *const rlt_tensor, replacement: *mut *mut rlt_tensor) -> i32>;
 
@@ -227,7 +221,7 @@ pub unsafe extern "C" fn rlt_tensor_register_hook(
         ensure!(tensor.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
         let context = Context::new(ctx, deleter);
         let call: TensorHook = Arc::new(move |grad| {
-            let lent = Lent::new([grad]);
+            let lent = Lent::optional(&[grad.cloned()]);
             let mut replacement = ptr::null_mut();
             let status = callback::call("a tensor hook", || {
                 // SAFETY: the hook was given for these arguments, which live until it returns.
@@ -350,7 +344,7 @@ pub unsafe extern "C" fn rlt_get_inference_mode(out: *mut i32) -> i32 {
     })
 }
 
-/// Lets every backward of the process check gradients for NaN and name the function that made one.
+/// Lets what fails in any backward of the process name the forward call, and NaN in a gradient fail.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_set_anomaly_mode(on: i32) -> i32 {
     guard("rlt_set_anomaly_mode", || {
@@ -359,12 +353,30 @@ pub extern "C" fn rlt_set_anomaly_mode(on: i32) -> i32 {
     })
 }
 
-/// Are gradients checked for NaN?
+/// Is anomaly mode on?
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_get_anomaly_mode(out: *mut i32) -> i32 {
     guard("rlt_get_anomaly_mode", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe { out::bool(out, "out") }?.set(autograd::is_anomaly_enabled())
+    })
+}
+
+/// Lets NaN in a gradient fail in anomaly mode (the default), or not.
+#[unsafe(no_mangle)]
+pub extern "C" fn rlt_set_anomaly_check_nan(on: i32) -> i32 {
+    guard("rlt_set_anomaly_check_nan", || {
+        autograd::set_anomaly_nan_checked(arg::bool(on));
+        Ok(())
+    })
+}
+
+/// Does NaN in a gradient fail in anomaly mode?
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_get_anomaly_check_nan(out: *mut i32) -> i32 {
+    guard("rlt_get_anomaly_check_nan", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe { out::bool(out, "out") }?.set(autograd::is_anomaly_nan_checked())
     })
 }
 
@@ -486,13 +498,7 @@ pub unsafe extern "C" fn rlt_saved_tensor_new(
     guard("rlt_saved_tensor_new", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::handle(out, "out")?) };
-        let edge = tensor.grad_edge().filter(|_| arg::bool(is_output));
-        out.give(Box::new(match edge {
-            Some(edge) => {
-                SavedHandle { saved: Saved::output(&tensor, edge.output)?, maker: Some(Arc::downgrade(&edge.node)) }
-            }
-            None => SavedHandle { saved: Saved::input(&tensor)?, maker: None },
-        }))
+        out.give(Box::new(CustomSaved::new(&tensor, arg::bool(is_output))?))
     })
 }
 
@@ -502,14 +508,7 @@ pub unsafe extern "C" fn rlt_saved_tensor_unpack(saved: *const rlt_saved_tensor,
     guard("rlt_saved_tensor_unpack", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (saved, out) = unsafe { (arg::handle(saved, "saved")?, out::tensor(out, "out")?) };
-        let maker = match &saved.maker {
-            None => None,
-            Some(maker) => Some(maker.upgrade().ok_or_else(|| {
-                err!(Runtime, "the graph that made the saved output is gone: it can be unpacked in its backward only")
-            })?),
-        };
-        let tensor = saved.saved.unpack(maker.as_ref())?;
-        out.give(tensor.ok_or_else(|| err!(Internal, "a saved tensor is empty"))?)
+        out.give(saved.unpack()?)
     })
 }
 
@@ -596,12 +595,10 @@ pub unsafe extern "C" fn rlt_custom_function_record(
             (given, name, inputs, outputs, differentiable, out::bool(recorded, "recorded")?)
         };
         ensure!(given.backward.is_some(), NullPointer, "argument `function.backward` is NULL");
-        let zeros =
-            arg::bool(given.materialize_grads).then(|| outputs.refs().iter().map(|out| TensorMeta::of(out)).collect());
         let custom = Arc::new(Custom {
             name: name.to_owned(),
             backward: given.backward,
-            zeros,
+            wants_zeros: arg::bool(given.materialize_grads),
             // The deleter is armed only when the function was recorded.
             context: std::sync::OnceLock::new(),
             ctx: SharedPointer(given.ctx),
@@ -613,6 +610,50 @@ pub unsafe extern "C" fn rlt_custom_function_record(
         }
         recorded.set(done)
     })
+}
+
+/// Within the backward of a custom function: does anybody want the gradient of its input number `index`? What is not
+/// wanted need not be computed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_custom_function_needs_input_grad(index: i64, out: *mut i32) -> i32 {
+    guard("rlt_custom_function_needs_input_grad", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let out = unsafe { out::bool(out, "out") }?;
+        let needs = Needs::here().ok_or_else(|| {
+            err!(Runtime, "needs_input_grad can be asked for in the backward of a custom function only")
+        })?;
+        let needed = usize::try_from(index).ok().and_then(|index| needs.get(index));
+        out.set(*needed.ok_or_else(|| err!(Index, "index {index} is out of range for {} inputs", needs.len()))?)
+    })
+}
+
+/// While it lives, this thread runs the backward of a custom function.
+struct Needs<'a> {
+    before: *const [bool],
+    _needs: std::marker::PhantomData<&'a [bool]>,
+}
+
+thread_local! {
+    /// Of the innermost one. A pointer has no destructor, so that the library can be unloaded meanwhile.
+    static NEEDS: std::cell::Cell<*const [bool]> = const { std::cell::Cell::new(ptr::slice_from_raw_parts(ptr::null(), 0)) };
+}
+
+impl Needs<'_> {
+    fn enter(needs: &[bool]) -> Needs<'_> {
+        Needs { before: NEEDS.replace(needs), _needs: std::marker::PhantomData }
+    }
+
+    fn here<'a>() -> Option<&'a [bool]> {
+        // SAFETY: the pointer is null, or that of a `Needs` of a frame further up this thread's stack, which borrows the
+        // slice while it lives; the result is used in the call alone that asks, below that frame.
+        unsafe { NEEDS.get().as_ref() }
+    }
+}
+
+impl Drop for Needs<'_> {
+    fn drop(&mut self) {
+        NEEDS.set(self.before);
+    }
 }
 
 /// A pointer that the caller allows to be used on any thread.
@@ -627,8 +668,7 @@ struct Custom {
     name: String,
     /// Checked to be there when the function was recorded.
     backward: rlt_custom_backward,
-    /// What the outputs look like, if missing gradients are to come as zeros.
-    zeros: Option<Vec<TensorMeta>>,
+    wants_zeros: bool,
     context: std::sync::OnceLock<Context>,
     ctx: SharedPointer,
 }
@@ -638,22 +678,19 @@ impl CustomFunction for Custom {
         &self.name
     }
 
-    fn backward(&self, grads: &[Option<Tensor>], inputs: usize) -> Result<Vec<Option<Tensor>>> {
-        let mut grads = grads.to_vec();
-        if let Some(metas) = &self.zeros {
-            for (grad, meta) in grads.iter_mut().zip(metas) {
-                if grad.is_none() {
-                    *grad = Some(ops::zeros(meta.sizes(), meta.options())?);
-                }
-            }
-        }
-        let lent = Lent::optional(&grads);
-        let mut results = vec![ptr::null_mut::<rlt_tensor>(); inputs];
+    fn wants_zeros(&self) -> bool {
+        self.wants_zeros
+    }
+
+    fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        let lent = Lent::optional(grads);
+        let mut results = vec![ptr::null_mut::<rlt_tensor>(); needs.len()];
+        let _needs = Needs::enter(needs);
         let backward = self.backward.ok_or_else(|| err!(Internal, "{} has no backward", self.name))?;
         let status = callback::call(&self.name, || {
             let (given, wanted) = (lent.0.as_ptr(), results.as_mut_ptr());
             // SAFETY: the callback was given for these arguments; both arrays live until it returns.
-            unsafe { backward(self.ctx.0, given, grads.len() as i64, wanted, inputs as i64) }
+            unsafe { backward(self.ctx.0, given, grads.len() as i64, wanted, needs.len() as i64) }
         });
         // SAFETY: what the callback put there are owned handles, taken over also when it failed.
         let results = results.into_iter().map(|grad| unsafe { handle::take(grad) }).collect();

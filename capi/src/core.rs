@@ -5,8 +5,8 @@ use crate::support::last_error::{self, CError};
 use crate::support::sized::{self, SizedStruct};
 use crate::support::{arg, guard, guard_free, out, restore_hook};
 use rushlight_base::memory::{self, AllocatorHooks};
-use rushlight_base::runtime::{self, LogHook, ParallelForHook};
-use rushlight_base::{DType, Error, ErrorKind, ensure, handles};
+use rushlight_base::runtime::{self, Determinism, LogHook, ParallelForHook};
+use rushlight_base::{DType, Error, ErrorKind, ensure, err, handles};
 use std::ffi::{CStr, c_char, c_void};
 
 /// The version of this interface. It grows when functions are added; nothing is ever changed or removed.
@@ -47,6 +47,13 @@ pub const RLT_ERROR_UNKNOWN_OPERATOR: i32 = 14;
 pub const RLT_LOG_INFO: i32 = 0;
 /// Level of a log line: something that probably is not meant.
 pub const RLT_LOG_WARNING: i32 = 1;
+
+/// Nothing is asked of operators that could give other bits in the next run.
+pub const RLT_DETERMINISM_OFF: i32 = 0;
+/// They warn.
+pub const RLT_DETERMINISM_WARN: i32 = 1;
+/// They fail.
+pub const RLT_DETERMINISM_ERROR: i32 = 2;
 
 /// Frees the context of a callback. NULL where there is nothing to free.
 pub type rlt_deleter = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
@@ -168,6 +175,14 @@ pub extern "C" fn rlt_last_error_code() -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_last_error_message() -> *const c_char {
     last_error::message_ptr()
+}
+
+/// What is known of this thread's last error besides its text, such as the forward call whose derivative failed in anomaly
+/// mode: the first note is number 0, and NULL follows the last one. Valid as the text is.
+#[unsafe(no_mangle)]
+pub extern "C" fn rlt_last_error_note(index: i64) -> *const c_char {
+    let note = |error: &CError| Some(error.notes().get(usize::try_from(index).ok()?)?.as_ptr());
+    last_error::with(|error| error.and_then(note).unwrap_or(std::ptr::null()))
 }
 
 /// Moves this thread's last error into a handle, so that it can be kept or given to another thread. `*out` is
@@ -328,6 +343,60 @@ pub unsafe extern "C" fn rlt_set_parallel_for(parallel_for: *const rlt_parallel_
 #[cold]
 fn missing(argument: &str, functions: &str) -> Error {
     Error::new(ErrorKind::NullPointer, format!("argument `{argument}`: {functions} must not be NULL"))
+}
+
+/// Asks for the same bits in every run (`RLT_DETERMINISM_*`), in the whole process: PyTorch's
+/// `use_deterministic_algorithms`. Every operator of this library gives them anyway, on any number of threads. What changes
+/// is memory that nobody has written (`rlt_set_fill_uninitialized_memory`), and what `rlt_alert_not_deterministic` answers.
+#[unsafe(no_mangle)]
+pub extern "C" fn rlt_set_determinism(determinism: i32) -> i32 {
+    guard("rlt_set_determinism", || {
+        runtime::set_determinism(match determinism {
+            RLT_DETERMINISM_OFF => Determinism::Off,
+            RLT_DETERMINISM_WARN => Determinism::Warn,
+            RLT_DETERMINISM_ERROR => Determinism::Error,
+            other => return Err(err!(Value, "{other} is no level of determinism: they are 0, 1 and 2")),
+        });
+        Ok(())
+    })
+}
+
+/// What is asked for (`RLT_DETERMINISM_*`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_get_determinism(out: *mut i32) -> i32 {
+    guard("rlt_get_determinism", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe { out::value(out, "out") }?.set(runtime::determinism() as i32)
+    })
+}
+
+/// Where determinism is asked for, lets `empty`, `resize_` and their kin fill the elements that they would leave unset, with
+/// NaN or the largest number of an integer dtype (the default), or not.
+#[unsafe(no_mangle)]
+pub extern "C" fn rlt_set_fill_uninitialized_memory(on: i32) -> i32 {
+    guard("rlt_set_fill_uninitialized_memory", || {
+        runtime::set_fill_unset_memory(arg::bool(on));
+        Ok(())
+    })
+}
+
+/// As `rlt_set_fill_uninitialized_memory` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_get_fill_uninitialized_memory(out: *mut i32) -> i32 {
+    guard("rlt_get_fill_uninitialized_memory", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe { out::bool(out, "out") }?.set(runtime::fill_unset_memory())
+    })
+}
+
+/// For operators of the program that could give other bits in the next run: an error in PyTorch's words if determinism is
+/// asked for, or a warning to the log if that was asked for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_alert_not_deterministic(operator_name: *const c_char) -> i32 {
+    guard("rlt_alert_not_deterministic", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        runtime::alert_not_deterministic(unsafe { arg::string(operator_name, "operator_name") }?)
+    })
 }
 
 /// Sets or clears the cancel flag of the process. While it is set, operators and backward end with

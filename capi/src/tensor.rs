@@ -589,6 +589,17 @@ pub unsafe extern "C" fn rlt_tensor_version(tensor: *const rlt_tensor, out: *mut
     })
 }
 
+/// Counts a write in place that the library has not seen, such as one through `rlt_tensor_data_ptr`: what was saved of the
+/// tensor for backward is out of date then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_bump_version(tensor: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_bump_version", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe { arg::tensor(tensor, "tensor") }?.bump_version();
+        Ok(())
+    })
+}
+
 /// Do two tensors share a storage?
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_is_alias_of(a: *const rlt_tensor, b: *const rlt_tensor, out: *mut i32) -> i32 {

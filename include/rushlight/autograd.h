@@ -19,8 +19,8 @@ typedef struct rlt_node rlt_node;
 typedef struct rlt_saved_tensor rlt_saved_tensor;
 
 /**
- * Sees the gradient of a tensor on its way. `*replacement` is NULL on entry; an owned handle put there takes the
- * gradient's place.
+ * Sees the gradient of a tensor on its way; `grad` is NULL where none arrived. `*replacement` is NULL on entry; an owned
+ * handle put there takes the gradient's place.
  */
 typedef int32_t (*rlt_tensor_hook)(void *ctx, const rlt_tensor *grad, rlt_tensor **replacement);
 
@@ -210,14 +210,24 @@ int32_t rlt_set_inference_mode(int32_t on);
 int32_t rlt_get_inference_mode(int32_t *out);
 
 /**
- * Lets every backward of the process check gradients for NaN and name the function that made one.
+ * Lets what fails in any backward of the process name the forward call, and NaN in a gradient fail.
  */
 int32_t rlt_set_anomaly_mode(int32_t on);
 
 /**
- * Are gradients checked for NaN?
+ * Is anomaly mode on?
  */
 int32_t rlt_get_anomaly_mode(int32_t *out);
+
+/**
+ * Lets NaN in a gradient fail in anomaly mode (the default), or not.
+ */
+int32_t rlt_set_anomaly_check_nan(int32_t on);
+
+/**
+ * Does NaN in a gradient fail in anomaly mode?
+ */
+int32_t rlt_get_anomaly_check_nan(int32_t *out);
 
 /**
  * Lets calls of this thread run below the autograd layer, as the kernels of operators do: for a callback under
@@ -298,6 +308,12 @@ int32_t rlt_custom_function_record(const struct rlt_custom_function *function,
                                    int64_t n_outputs,
                                    const int32_t *differentiable,
                                    int32_t *recorded);
+
+/**
+ * Within the backward of a custom function: does anybody want the gradient of its input number `index`? What is not
+ * wanted need not be computed.
+ */
+int32_t rlt_custom_function_needs_input_grad(int64_t index, int32_t *out);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -97,6 +97,21 @@
 #define RLT_LOG_WARNING 1
 
 /**
+ * Nothing is asked of operators that could give other bits in the next run.
+ */
+#define RLT_DETERMINISM_OFF 0
+
+/**
+ * They warn.
+ */
+#define RLT_DETERMINISM_WARN 1
+
+/**
+ * They fail.
+ */
+#define RLT_DETERMINISM_ERROR 2
+
+/**
  * An error that outlives the next failing call. Made by `rlt_last_error_take`.
  */
 typedef struct rlt_error rlt_error;
@@ -219,6 +234,12 @@ int32_t rlt_last_error_code(void);
 const char *rlt_last_error_message(void);
 
 /**
+ * What is known of this thread's last error besides its text, such as the forward call whose derivative failed in anomaly
+ * mode: the first note is number 0, and NULL follows the last one. Valid as the text is.
+ */
+const char *rlt_last_error_note(int64_t index);
+
+/**
  * Moves this thread's last error into a handle, so that it can be kept or given to another thread. `*out` is
  * NULL if there was none. Afterwards the thread has no last error.
  */
@@ -294,6 +315,35 @@ int32_t rlt_set_log(const struct rlt_log *log);
  * Runs the loops of operators on the embedder's threads; NULL: on Rushlight's own.
  */
 int32_t rlt_set_parallel_for(const struct rlt_parallel_for *parallel_for);
+
+/**
+ * Asks for the same bits in every run (`RLT_DETERMINISM_*`), in the whole process: PyTorch's
+ * `use_deterministic_algorithms`. Every operator of this library gives them anyway, on any number of threads. What changes
+ * is memory that nobody has written (`rlt_set_fill_uninitialized_memory`), and what `rlt_alert_not_deterministic` answers.
+ */
+int32_t rlt_set_determinism(int32_t determinism);
+
+/**
+ * What is asked for (`RLT_DETERMINISM_*`).
+ */
+int32_t rlt_get_determinism(int32_t *out);
+
+/**
+ * Where determinism is asked for, lets `empty`, `resize_` and their kin fill the elements that they would leave unset, with
+ * NaN or the largest number of an integer dtype (the default), or not.
+ */
+int32_t rlt_set_fill_uninitialized_memory(int32_t on);
+
+/**
+ * As `rlt_set_fill_uninitialized_memory` says.
+ */
+int32_t rlt_get_fill_uninitialized_memory(int32_t *out);
+
+/**
+ * For operators of the program that could give other bits in the next run: an error in PyTorch's words if determinism is
+ * asked for, or a warning to the log if that was asked for.
+ */
+int32_t rlt_alert_not_deterministic(const char *operator_name);
 
 /**
  * Sets or clears the cancel flag of the process. While it is set, operators and backward end with

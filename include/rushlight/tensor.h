@@ -366,6 +366,12 @@ int32_t rlt_tensor_is_contiguous(const struct rlt_tensor *tensor, int32_t memory
 int32_t rlt_tensor_version(const struct rlt_tensor *tensor, int64_t *out);
 
 /**
+ * Counts a write in place that the library has not seen, such as one through `rlt_tensor_data_ptr`: what was saved of the
+ * tensor for backward is out of date then.
+ */
+int32_t rlt_tensor_bump_version(const struct rlt_tensor *tensor);
+
+/**
  * Do two tensors share a storage?
  */
 int32_t rlt_tensor_is_alias_of(const struct rlt_tensor *a, const struct rlt_tensor *b, int32_t *out);

@@ -93,6 +93,39 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_retainGrad<'l>(
     guard(env, |_| tensor.get("self")?.retain_grad())
 }
 
+/// `NativeCore.retainsGrad`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_retainsGrad<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.retains_grad()))
+}
+
+/// `NativeCore.isInference`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isInference<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.is_inference()))
+}
+
+/// `NativeCore.bumpVersion`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_bumpVersion<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) {
+    guard(env, |_| {
+        tensor.get("self")?.bump_version();
+        Ok(())
+    })
+}
+
 /// The gradients to start from: none given means none for each output.
 fn seeds<'a>(outputs: &[&Tensor], gradients: &'a BorrowedOptionalList) -> Vec<Option<&'a Tensor>> {
     let given = gradients.optional_refs();
@@ -153,7 +186,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_registerHook<'l>(
     guard(env, |frame| {
         ensure!(!hook.is_null(), NullPointer, "argument 'hook' is null");
         let callback = Callback::new(frame.env(), &hook)?;
-        let hook: TensorHook = std::sync::Arc::new(move |grad: &Tensor| callback.gradient(grad));
+        let hook: TensorHook = std::sync::Arc::new(move |grad: Option<&Tensor>| callback.gradient(grad));
         Ok(tensor.get("self")?.register_hook(hook)?.0 as jlong)
     })
 }

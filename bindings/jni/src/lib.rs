@@ -10,6 +10,7 @@ mod arrays;
 mod autograd;
 mod files;
 mod generated;
+mod graph;
 mod runtime;
 pub mod support;
 mod tensor;

@@ -5,7 +5,8 @@ use crate::support::{
     jobject, set_pressure_limit, weight,
 };
 use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
-use rushlight_base::{handles, runtime};
+use rushlight_base::runtime::Determinism;
+use rushlight_base::{err, handles, runtime};
 use rushlight_tensor::{Generator, Tensor, manual_seed};
 
 /// `NativeCore.libraryVersion`
@@ -238,5 +239,51 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_generatorSetState<
     guard(env, |_| {
         let bytes = state.get("state")?.to_vec::<u8>()?;
         generator.get()?.lock().set_state(&bytes)
+    })
+}
+
+/// `NativeCore.determinism`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_determinism<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> jint {
+    guard(env, |_| Ok(runtime::determinism() as jint))
+}
+
+/// `NativeCore.setDeterminism`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_setDeterminism<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    determinism: jint,
+) {
+    guard(env, |_| {
+        let levels = [Determinism::Off, Determinism::Warn, Determinism::Error];
+        let level = levels.into_iter().find(|level| *level as jint == determinism);
+        runtime::set_determinism(level.ok_or_else(|| err!(Value, "{determinism} is no level of determinism"))?);
+        Ok(())
+    })
+}
+
+/// `NativeCore.fillUninitializedMemory`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_fillUninitializedMemory<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> jboolean {
+    guard(env, |_| Ok(runtime::fill_unset_memory()))
+}
+
+/// `NativeCore.setFillUninitializedMemory`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_setFillUninitializedMemory<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    on: jboolean,
+) {
+    guard(env, |_| {
+        runtime::set_fill_unset_memory(on);
+        Ok(())
     })
 }

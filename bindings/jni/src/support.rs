@@ -19,7 +19,7 @@ pub use frame::Frame;
 pub(crate) use frame::{set_pressure_limit, weight};
 pub(crate) use guard::border;
 pub use guard::guard;
-pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, TensorHandle};
+pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, NodeHandle, TensorHandle};
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};
 pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};

@@ -6,7 +6,7 @@ use crate::formula;
 use crate::kinds;
 use crate::model::{
     Autocast, Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Op, Overlap,
-    is_options_tail,
+    ShapeByData, is_options_tail,
 };
 use crate::names;
 use crate::types::Kind;
@@ -51,6 +51,7 @@ struct RawOp {
     batching: Option<String>,
     overlap: Option<String>,
     devices: Option<String>,
+    shape_by_data: Option<String>,
     node: Option<String>,
     #[serde(default)]
     internal: bool,
@@ -173,6 +174,13 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
         batching,
         overlap: choice("overlap", raw.overlap.as_deref(), Overlap::CHOICES, overlap, &mut problems),
         devices: choice("devices", raw.devices.as_deref(), Devices::CHOICES, Devices::Same, &mut problems),
+        shape_by_data: choice(
+            "shape_by_data",
+            raw.shape_by_data.as_deref(),
+            ShapeByData::CHOICES,
+            ShapeByData::Never,
+            &mut problems,
+        ),
         internal: raw.internal,
         nondeterministic: raw.nondeterministic,
         cxx_required: raw.cxx_required,

@@ -46,6 +46,8 @@ pub struct Op {
     pub overlap: Overlap,
     /// Which devices its tensors may live on.
     pub devices: Devices,
+    /// Do the elements of arguments decide on the shape of the result?
+    pub shape_by_data: ShapeByData,
     /// Known to derivatives and composites; the public faces reach it by name only.
     pub internal: bool,
     /// Draws random numbers.
@@ -202,6 +204,18 @@ choices! {
         Reduction = "reduction",
         /// A view of the batch
         View = "view",
+    }
+}
+
+choices! {
+    /// Do the elements of arguments decide on the shape of the result? Then the meta device cannot tell it.
+    ShapeByData {
+        /// Shapes follow from shapes
+        Never = "never",
+        /// For some arguments, such as a mask among indices
+        Sometimes = "sometimes",
+        /// In every call
+        Always = "always",
     }
 }
 

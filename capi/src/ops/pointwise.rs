@@ -1952,23 +1952,3 @@ pub unsafe extern "C" fn rlt_tensor_real(self_: *const rlt_tensor, out0: *mut *m
         }
     })
 }
-
-/// Copies the real part of each element.
-///
-/// `out_i = Re(self_i)`
-///
-/// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: None.
-///
-/// `_real_part(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor__real_part(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor__real_part", move || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let self_ = arg::tensor(self_, "self")?;
-            let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::_real_part(&self_)?)
-        }
-    })
-}

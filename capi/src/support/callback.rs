@@ -58,8 +58,10 @@ pub fn call(what: &str, callback: impl FnOnce() -> i32) -> Result<()> {
 #[cold]
 fn failure(what: &str, status: i32, said: Option<Error>) -> Error {
     match (said, ErrorKind::from_code(status)) {
-        (Some(error), Some(kind)) => Error::new(kind, error.message()),
-        (Some(error), None) => Error::new(ErrorKind::Callback, error.message()),
+        (Some(error), kind) => {
+            let kind = kind.unwrap_or(ErrorKind::Callback);
+            error.notes().iter().fold(Error::new(kind, error.message()), |same, note| same.with_note(note.as_str()))
+        }
         (None, _) => err!(Callback, "the callback of {what} failed with status {status} and no text"),
     }
 }

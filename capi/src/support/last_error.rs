@@ -8,18 +8,23 @@ use std::ffi::{CStr, CString, c_char};
 pub struct CError {
     kind: ErrorKind,
     message: CString,
+    notes: Vec<CString>,
 }
 
 impl CError {
     /// The error, ready for C. A NUL inside the text would hide the rest: it becomes a space.
     pub fn new(error: &Error) -> CError {
-        let mut text = error.message().as_bytes().to_vec();
-        for byte in &mut text {
-            if *byte == 0 {
-                *byte = b' ';
-            }
+        let text = |text: &str| CString::new(text.replace('\0', " ")).unwrap_or_default();
+        CError {
+            kind: error.kind(),
+            message: text(error.message()),
+            notes: error.notes().iter().map(|note| text(note)).collect(),
         }
-        CError { kind: error.kind(), message: CString::new(text).unwrap_or_default() }
+    }
+
+    /// What is known besides the text.
+    pub fn notes(&self) -> &[CString] {
+        &self.notes
     }
 
     /// Its number.
@@ -39,7 +44,8 @@ impl CError {
 
     /// The Rust error again.
     pub fn to_error(&self) -> Error {
-        Error::new(self.kind, self.message())
+        let notes = self.notes.iter().filter_map(|note| note.to_str().ok());
+        notes.fold(Error::new(self.kind, self.message()), |error, note| error.with_note(note))
     }
 }
 

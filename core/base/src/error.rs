@@ -89,13 +89,14 @@ impl Drop for Error {
 struct Inner {
     kind: ErrorKind,
     message: String,
+    notes: Vec<String>,
 }
 
 impl Error {
     /// An error of `kind` that says `message`.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(ManuallyDrop::new(Box::new(Inner { kind, message: message.into() })))
+        Error(ManuallyDrop::new(Box::new(Inner { kind, message: message.into(), notes: Vec::new() })))
     }
 
     /// What kind of error this is.
@@ -106,6 +107,27 @@ impl Error {
     /// The text, as every face shows it.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// What is known besides the text, such as the forward call whose derivative failed: one text each.
+    pub fn notes(&self) -> &[String] {
+        &self.0.notes
+    }
+
+    /// The same error with one more note.
+    #[cold]
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Error {
+        self.0.notes.push(note.into());
+        self
+    }
+
+    /// The same error with `line` below its text.
+    #[cold]
+    #[must_use]
+    pub fn with_line(mut self, line: impl fmt::Display) -> Error {
+        self.0.message = format!("{}\n  {line}", self.0.message);
+        self
     }
 
     /// The same error with a second line that names the operator it came from. The innermost operator stays: an

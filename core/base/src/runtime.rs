@@ -6,11 +6,13 @@ use crate::hooks::Slot;
 pub use crate::parallel::{ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for};
 use crate::{DType, Result, bail, ensure};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU8, Ordering};
 
 static DEFAULT_DTYPE: AtomicI32 = AtomicI32::new(DType::F32 as i32);
 static NUM_THREADS: AtomicI64 = AtomicI64::new(0);
 static CANCELLED: AtomicBool = AtomicBool::new(false);
+static DETERMINISM: AtomicU8 = AtomicU8::new(Determinism::Off as u8);
+static FILL_UNSET: AtomicBool = AtomicBool::new(true);
 static LOG: Slot<LogHook> = Slot::new();
 
 /// The dtype of floating-point tensors made without one.
@@ -74,6 +76,73 @@ fn cancelled() -> Result<()> {
     bail!(Cancelled, "the operation was cancelled")
 }
 
+/// What is asked of operators that could give other bits in the next run.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Determinism {
+    /// Nothing.
+    Off = 0,
+    /// They warn.
+    Warn = 1,
+    /// They fail.
+    Error = 2,
+}
+
+/// Ask for determinism. Rushlight's own operators give the same bits in every run on any number of threads, whatever is
+/// asked; what changes is memory that nobody has written ([`fills_unset_memory`]), and what operators of the
+/// program answer ([`alert_not_deterministic`]).
+pub fn set_determinism(determinism: Determinism) {
+    DETERMINISM.store(determinism as u8, Ordering::Relaxed);
+}
+
+/// What is asked for.
+pub fn determinism() -> Determinism {
+    match DETERMINISM.load(Ordering::Relaxed) {
+        0 => Determinism::Off,
+        1 => Determinism::Warn,
+        _ => Determinism::Error,
+    }
+}
+
+/// Where determinism is asked for, is memory filled that `empty` and its kin leave unset (the default)?
+pub fn set_fill_unset_memory(on: bool) {
+    FILL_UNSET.store(on, Ordering::Relaxed);
+}
+
+/// As [`set_fill_unset_memory`] says.
+pub fn fill_unset_memory() -> bool {
+    FILL_UNSET.load(Ordering::Relaxed)
+}
+
+/// Does memory that nobody has written have to be the same in every run?
+pub fn fills_unset_memory() -> bool {
+    determinism() != Determinism::Off && fill_unset_memory()
+}
+
+/// `operator`, one of the program's own, could give other bits in the next run: an error or a line of the log, if
+/// determinism is asked for.
+pub fn alert_not_deterministic(operator: &str) -> Result<()> {
+    const HELP: &str = "You can file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding \
+                        deterministic support for this operation.";
+    match determinism() {
+        Determinism::Off => {}
+        Determinism::Warn => log(LogLevel::Warning, || {
+            format!(
+                "{operator} does not have a deterministic implementation, but you set \
+                 'torch.use_deterministic_algorithms(True, warn_only=True)'. {HELP}"
+            )
+        }),
+        Determinism::Error => bail!(
+            Runtime,
+            "{operator} does not have a deterministic implementation, but you set \
+             'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation, or you can \
+             use the 'warn_only=True' option, if that's acceptable for your application. {}",
+            HELP.replacen("You can file", "You can also file", 1)
+        ),
+    }
+    Ok(())
+}
+
 /// How grave a log line is.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +187,8 @@ pub fn shutdown() {
     DEFAULT_DTYPE.store(DType::F32 as i32, Ordering::Relaxed);
     NUM_THREADS.store(0, Ordering::Relaxed);
     CANCELLED.store(false, Ordering::Relaxed);
+    set_determinism(Determinism::Off);
+    set_fill_unset_memory(true);
     LOG.clear();
     crate::parallel::shutdown();
     crate::memory::shutdown();

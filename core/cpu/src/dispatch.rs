@@ -6,7 +6,7 @@ use rushlight_base::{DType, Error, err};
 /// The error of a kernel that has no loop for `dtype`, in PyTorch's words.
 #[cold]
 pub(crate) fn unsupported(kernel: &str, dtype: DType) -> Error {
-    err!(NotImplemented, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
+    err!(Runtime, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
 }
 
 /// `compute!(dtype, "kernel_name", sets..., T => body)`: like `dispatch!` for pointwise loops, with `T` the type

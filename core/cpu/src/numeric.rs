@@ -28,12 +28,12 @@ of_floats! {
     /// out = the nearest whole number, ties to even
     round("round_vml_cpu"): |a| a.round_ties_even();
     /// out = a less its whole part
-    frac("frac"): |a| a - a.trunc();
+    frac("frac_cpu"): |a| a - a.trunc();
 }
 
 /// out = a rounded to `decimals` digits after the point; negative: before it.
 pub fn round_decimals(walk: &Loop<2>, decimals: i64) -> Result<()> {
-    compute!(walk.common(), "round_vml_cpu", half float, T => {
+    compute!(walk.common(), "round_cpu", half float, T => {
         type W = <T as Number>::Wide;
         let power = W::from_f64(10f64.powi(decimals.unsigned_abs().min(400) as i32));
         if decimals < 0 {

@@ -209,6 +209,11 @@ pub fn set_excluded(keys: KeySet, on: bool) {
     LOCAL.set(Local { exclude, ..local });
 }
 
+/// What this thread ignores.
+pub fn excluded() -> KeySet {
+    LOCAL.get().exclude
+}
+
 /// Does this thread ignore any of `keys`?
 pub fn is_excluded(keys: KeySet) -> bool {
     LOCAL.get().exclude.intersects(keys)

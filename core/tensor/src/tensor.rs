@@ -212,7 +212,15 @@ impl Tensor {
                 // SAFETY: the new storage is larger than the old one, of which nobody has it yet.
                 unsafe { storage.data().copy_from_nonoverlapping(dense.storage.data(), dense.storage.bytes()) };
             }
-            self.replace_body(Dense::new(storage, geometry, dense.dtype, dense.device));
+            let body = Dense::new(storage, geometry, dense.dtype, dense.device);
+            let (first, end) = (dense.storage.bytes() / dense.dtype.size(), needed / dense.dtype.size());
+            let added = [end.saturating_sub(first) as i64];
+            let added =
+                Geometry { sizes: DimVec::from_slice(&added), strides: DimVec::from_slice(&[1]), offset: first as i64 };
+            if !dense.is_meta() {
+                crate::ops::creation::unset(&body.with_geometry(added))?;
+            }
+            self.replace_body(body);
         }
         self.bump_version();
         Ok(())
@@ -313,7 +321,7 @@ impl Tensor {
         let plain = crate::dispatch::carried_out(self)?;
         let dense = plain.dense()?;
         ensure!(dense.numel() == 1, Runtime, "a Tensor with {} elements cannot be converted to Scalar", dense.numel());
-        ensure!(!dense.is_meta(), NotImplemented, "Tensor.item() cannot be called on meta tensors");
+        ensure!(!dense.is_meta(), Runtime, "Tensor.item() cannot be called on meta tensors");
         scalar_of(&dense)
     }
 
@@ -384,7 +392,7 @@ impl std::fmt::Debug for Tensor {
 /// The first element of `dense`, which must not be empty, as a number.
 pub(crate) fn scalar_of(dense: &Dense) -> Result<Scalar> {
     ensure!(dense.numel() > 0, Runtime, "an empty tensor holds no number");
-    ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device holds no number");
+    ensure!(!dense.is_meta(), Runtime, "a tensor on the meta device holds no number");
     // SAFETY: the tensor has an element of its dtype at this address.
     Ok(unsafe { read_scalar(dense.ptr(), dense.dtype) })
 }

@@ -16,6 +16,14 @@ inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
 inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }
+inline bool is_nonzero(const Tensor& tensor) { return tensor.is_nonzero(); }
+inline bool equal(const Tensor& self, const Tensor& other) { return self.equal(other); }
+inline bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) {
+  return self.allclose(other, rtol, atol, equal_nan);
+}
+namespace native {
+using at::is_nonzero;
+}
 
 namespace detail {
 template <class Deleter>

@@ -1104,18 +1104,6 @@ int32_t rlt_tensor_resolve_conj(const rlt_tensor *self_, rlt_tensor **out0);
  */
 int32_t rlt_tensor_real(const rlt_tensor *self_, rlt_tensor **out0);
 
-/**
- * Copies the real part of each element.
- *
- * `out_i = Re(self_i)`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- *
- * `_real_part(Tensor self) -> Tensor`
- */
-int32_t rlt_tensor__real_part(const rlt_tensor *self_, rlt_tensor **out0);
-
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -6,6 +6,7 @@
 pub mod abi;
 pub mod cases;
 pub mod compare;
+pub mod declared;
 pub mod door;
 pub mod exempt;
 pub mod freedom;

@@ -1379,17 +1379,3 @@ pub extern "system" fn Java_org_rushlight_internal_Native_real<'l>(
         Ok(frame.give(result))
     })
 }
-
-/// `_real_part(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_Native__1real_1part<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    self_: TensorHandle,
-) -> jlong {
-    guard(env, move |frame| {
-        let self_ = self_.get("self")?;
-        let result = ops::_real_part(&self_)?;
-        Ok(frame.give(result))
-    })
-}

@@ -1,9 +1,10 @@
-//! Java objects that the library calls back, from whatever thread.
+//! Java objects that the library calls back, from whatever thread. `Upcalls.java` is the other side.
 
 use super::guard::{border, park};
 use super::handle::{self, TensorHandle};
-use jni::objects::{JClass, JObject, JValue};
+use jni::objects::{JBooleanArray, JClass, JLongArray, JObject, JValue};
 use jni::refs::Global;
+use jni::sys::jlong;
 use jni::{Env, JavaVM, jni_sig, jni_str};
 use rushlight_base::Result;
 use rushlight_tensor::Tensor;
@@ -24,21 +25,91 @@ impl Callback {
         })
     }
 
-    /// Call a gradient hook: the gradient goes in, its replacement comes out, if there is one.
-    pub(crate) fn gradient(&self, grad: &Tensor) -> Result<Option<Tensor>> {
+    /// Run an upcall in the JVM. What it throws is kept for the end of the native call.
+    fn call<R>(&self, upcall: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<R>) -> Result<R> {
         let vm = JavaVM::singleton().map_err(border)?;
-        let outcome = vm.attach_current_thread(|env| -> jni::errors::Result<Result<Option<Tensor>>> {
-            let called = env.call_static_method(
-                &self.upcalls,
-                jni_str!("hook"),
-                jni_sig!("(Ljava/lang/Object;J)J"),
-                &[JValue::Object(self.object.as_obj()), JValue::Long(handle::give(grad.clone()))],
-            );
-            Ok(match called.and_then(|value| value.j()) {
-                Ok(replacement) => Ok(TensorHandle::take(replacement)),
-                Err(_) => Err(park(env)),
+        let outcome = vm.attach_current_thread(|env| -> jni::errors::Result<Result<R>> {
+            Ok(match upcall(env) {
+                Ok(value) => Ok(value),
+                Err(_) if env.exception_check() => Err(park(env)),
+                Err(error) => Err(border(error)),
             })
         });
         outcome.map_err(border)?
+    }
+
+    /// Call a gradient hook: the gradient goes in, its replacement comes out, if there is one.
+    pub(crate) fn gradient(&self, grad: Option<&Tensor>) -> Result<Option<Tensor>> {
+        self.call(|env| {
+            let grad = JValue::Long(grad.map_or(0, |grad| handle::give(grad.clone())));
+            let (name, signature) = (jni_str!("hook"), jni_sig!("(Ljava/lang/Object;J)J"));
+            let replacement =
+                env.call_static_method(&self.upcalls, name, signature, &[JValue::Object(self.object.as_obj()), grad])?;
+            Ok(TensorHandle::take(replacement.j()?))
+        })
+    }
+
+    /// Call with two lists of tensors and one of truths; null stands for no result.
+    pub(crate) fn tensors(
+        &self,
+        first: &[Option<Tensor>],
+        second: &[Option<Tensor>],
+        flags: &[bool],
+    ) -> Result<Option<Vec<Option<Tensor>>>> {
+        self.call(|env| {
+            // The arrays before the handles: should one fail, nothing has been given yet.
+            let arrays = [JLongArray::new(env, first.len())?, JLongArray::new(env, second.len())?];
+            let truths = JBooleanArray::new(env, flags.len())?;
+            truths.set_region(env, 0, flags)?;
+            for (array, tensors) in arrays.iter().zip([first, second]) {
+                let give = |tensor: &Option<Tensor>| tensor.clone().map_or(0, handle::give);
+                let handles: Vec<jlong> = tensors.iter().map(give).collect();
+                array.set_region(env, 0, &handles)?;
+            }
+            let arguments = [
+                JValue::Object(self.object.as_obj()),
+                JValue::Object(&arrays[0]),
+                JValue::Object(&arrays[1]),
+                JValue::Object(&truths),
+            ];
+            let (name, signature) = (jni_str!("tensors"), jni_sig!("(Ljava/lang/Object;[J[J[Z)[J"));
+            let result = env.call_static_method(&self.upcalls, name, signature, &arguments)?.l()?;
+            if result.is_null() {
+                return Ok(None);
+            }
+            let result = env.cast_local::<JLongArray<'_>>(result)?;
+            let mut handles = vec![0; result.len(env)?];
+            result.get_region(env, 0, &mut handles)?;
+            Ok(Some(handles.into_iter().map(TensorHandle::take).collect()))
+        })
+    }
+
+    /// Call a pack hook: a tensor goes in, some object comes out.
+    pub(crate) fn pack(&self, tensor: &Tensor) -> Result<Global<JObject<'static>>> {
+        self.call(|env| {
+            let arguments = [JValue::Object(self.object.as_obj()), JValue::Long(handle::give(tensor.clone()))];
+            let (name, signature) = (jni_str!("pack"), jni_sig!("(Ljava/lang/Object;J)Ljava/lang/Object;"));
+            let packed = env.call_static_method(&self.upcalls, name, signature, &arguments)?.l()?;
+            env.new_global_ref(packed)
+        })
+    }
+
+    /// Call an unpack hook: the object goes in, a tensor comes out.
+    pub(crate) fn unpack(&self, packed: &Global<JObject<'static>>) -> Result<Option<Tensor>> {
+        self.call(|env| {
+            let arguments = [JValue::Object(self.object.as_obj()), JValue::Object(packed.as_obj())];
+            let (name, signature) = (jni_str!("unpack"), jni_sig!("(Ljava/lang/Object;Ljava/lang/Object;)J"));
+            let tensor = env.call_static_method(&self.upcalls, name, signature, &arguments)?;
+            Ok(TensorHandle::take(tensor.j()?))
+        })
+    }
+
+    /// What was packed is not needed any more.
+    pub(crate) fn release(&self, packed: &Global<JObject<'static>>) -> Result<()> {
+        self.call(|env| {
+            let (name, signature) = (jni_str!("release"), jni_sig!("(Ljava/lang/Object;)V"));
+            env.call_static_method(&self.upcalls, name, signature, &[JValue::Object(packed.as_obj())])?;
+            Ok(())
+        })
     }
 }

@@ -2,9 +2,11 @@
 
 use jni::sys::jlong;
 use rushlight_base::{Result, err, handles};
+use rushlight_tensor::autograd::Node;
 use rushlight_tensor::{Generator, Tensor};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// Hand a tensor to a Java wrapper, which frees it.
 pub(super) fn give(tensor: Tensor) -> jlong {
@@ -87,6 +89,36 @@ impl BorrowedOptionalList {
     /// As operators take them.
     pub fn optional_refs(&self) -> Vec<Option<&Tensor>> {
         self.0.iter().map(|tensor| tensor.as_deref()).collect()
+    }
+}
+
+/// A node of the graph that a Java wrapper owns and keeps alive during the call.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct NodeHandle(jlong);
+
+impl NodeHandle {
+    /// Hand a node to a Java wrapper, which frees it.
+    pub(crate) fn give(node: Arc<Node>) -> jlong {
+        handles::made();
+        // A node is a fat pointer: Java gets the address of a box that holds it.
+        Box::into_raw(Box::new(node)) as jlong
+    }
+
+    /// The node.
+    pub(crate) fn get(self) -> Result<Arc<Node>> {
+        // SAFETY: only wrappers make handles, of what `give` gave, and they hold theirs open during the call.
+        let node = unsafe { (self.0 as *const Arc<Node>).as_ref() };
+        node.cloned().ok_or_else(|| err!(NullPointer, "argument 'node' is null"))
+    }
+
+    /// The wrapper is gone: take its share.
+    pub(crate) fn free(self) {
+        if self.0 != 0 {
+            handles::freed();
+            // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
+            drop(unsafe { Box::from_raw(self.0 as *mut Arc<Node>) });
+        }
     }
 }
 

@@ -48,7 +48,7 @@ fn family_object(family: &Family) -> String {
             let _ = writeln!(text, "          \"body\": {},", quoted(body));
             if matches!(op.body, Body::Kernel { .. }) {
                 let devices = if cuda { "\"cpu\", \"cuda\"" } else { "\"cpu\"" };
-                let _ = writeln!(text, "          \"devices\": [{devices}],");
+                let _ = writeln!(text, "          \"kernels\": [{devices}],");
             }
             let _ = writeln!(text, "          \"gradients\": [{}],", inputs.join(", "));
             let _ = writeln!(text, "          \"dtypes\": {},", quoted(op.dtypes.name()));
@@ -56,7 +56,7 @@ fn family_object(family: &Family) -> String {
             let _ = writeln!(text, "          \"batching\": {},", quoted(op.batching.name()));
             let _ = writeln!(text, "          \"overlap\": {},", quoted(op.overlap.name()));
             let _ = writeln!(text, "          \"devices\": {},", quoted(op.devices.name()));
-            let _ = writeln!(text, "          \"overlap\": {},", quoted(op.overlap.name()));
+            let _ = writeln!(text, "          \"shape_by_data\": {},", quoted(op.shape_by_data.name()));
             let _ = writeln!(text, "          \"internal\": {},", op.internal);
             let _ = writeln!(text, "          \"nondeterministic\": {},", op.nondeterministic);
             let _ = writeln!(text, "          \"since\": {},", quoted(&op.since));

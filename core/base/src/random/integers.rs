@@ -61,8 +61,9 @@ impl RandomInteger {
     pub fn whole(dtype: DType) -> Result<RandomInteger> {
         ensure!(
             !dtype.is_complex() && !dtype.is_barebones_unsigned(),
-            NotImplemented,
-            "random_ is not implemented for {dtype}"
+            Runtime,
+            "\"random_kernel_cpu\" not implemented for '{}'",
+            dtype.c10_name()
         );
         let range = match real_digits(dtype) {
             Some(digits) => (1u64 << digits) + 1,
@@ -128,7 +129,7 @@ fn integer_bounds(dtype: DType) -> Result<(i64, i64)> {
         DType::U32 => Ok((0, u32::MAX.into())),
         DType::I64 => Ok((i64::MIN, i64::MAX)),
         DType::U64 => Ok((0, i64::MAX)),
-        _ => Err(err!(NotImplemented, "random_ handles only integral, floating-point and boolean types, not {dtype}")),
+        _ => Err(err!(Runtime, "check_random_bounds handles only integral, floating-point and boolean types")),
     }
 }
 

@@ -75,10 +75,10 @@ pub fn grad(
 fn capture_edges(inputs: &[&Tensor]) -> Result<Vec<Edge>> {
     inputs
         .iter()
-        .map(|input| {
-            input
-                .gradient_edge()
-                .ok_or_else(|| err!(Runtime, "One of the differentiated Tensors does not require grad"))
+        .enumerate()
+        .map(|(index, input)| {
+            let edge = input.gradient_edge();
+            edge.ok_or_else(|| err!(Runtime, "element {index} of the input tensors does not require grad"))
         })
         .collect()
 }

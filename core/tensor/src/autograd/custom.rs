@@ -1,19 +1,57 @@
 //! Functions whose derivative is written by the user: `torch::autograd::Function` and its kin in every language.
 
+use super::meta::AutogradMeta;
 use super::modes::is_grad_enabled;
-use super::node::{Backward, BackwardCall, Edges, Gradients};
+use super::node::{Backward, BackwardCall, Edges, Gradients, Node};
 use super::record::{rebase_history, record};
+use super::saved::Saved;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, ensure};
-use std::sync::Arc;
+use rushlight_base::{Result, ensure, err};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 
 /// The derivative of a user's function: gradients of the outputs in, gradients of the inputs out.
 pub trait CustomFunction: Send + Sync {
     /// The name that error messages and `grad_fn` show.
     fn name(&self) -> &str;
 
-    /// One gradient (or none) for each input, from one gradient (or none) for each output.
-    fn backward(&self, grads: &[Option<Tensor>], inputs: usize) -> Result<Vec<Option<Tensor>>>;
+    /// Do gradients that did not arrive come as zeros?
+    fn wants_zeros(&self) -> bool;
+
+    /// One gradient (or none) for each input, from one gradient (or none) for each output. `needs` says for each input
+    /// whether anybody wants its gradient.
+    fn backward(&self, grads: &[Option<Tensor>], needs: &[bool]) -> Result<Vec<Option<Tensor>>>;
+}
+
+/// A tensor that a custom function keeps for its backward, with the version it had. An output knows the node that made it,
+/// without keeping it alive.
+pub struct CustomSaved {
+    saved: Saved,
+    maker: Option<Weak<Node>>,
+}
+
+impl CustomSaved {
+    /// Keep an input of the function, or after [`record_custom`] an output.
+    pub fn new(tensor: &Tensor, is_output: bool) -> Result<CustomSaved> {
+        Ok(match tensor.grad_edge().filter(|_| is_output) {
+            Some(edge) => {
+                CustomSaved { saved: Saved::output(tensor, edge.output)?, maker: Some(Arc::downgrade(&edge.node)) }
+            }
+            None => CustomSaved { saved: Saved::input(tensor)?, maker: None },
+        })
+    }
+
+    /// The tensor as it was saved. An error if it was written to since.
+    pub fn unpack(&self) -> Result<Tensor> {
+        let maker = match &self.maker {
+            None => None,
+            Some(maker) => Some(maker.upgrade().ok_or_else(|| {
+                err!(Runtime, "the graph that made the saved output is gone: it can be unpacked in its backward only")
+            })?),
+        };
+        let tensor = self.saved.unpack(maker.as_ref())?;
+        tensor.ok_or_else(|| err!(Internal, "a saved tensor is empty"))
+    }
 }
 
 struct Custom(Arc<dyn CustomFunction>);
@@ -27,11 +65,20 @@ impl Backward for Custom {
         true
     }
 
+    /// It may make gradients of its own, and be told of missing ones as zeros.
+    fn runs_without_gradients(&self) -> bool {
+        true
+    }
+
     fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
         let grads = (0..call.outputs())
-            .map(|output| call.grad(output).map(|grad| grad.tensor().cloned()).transpose())
+            .map(|output| match call.grad(output) {
+                None if self.0.wants_zeros() => call.grad_or_zeros(output)?.into_tensor().map(Some),
+                grad => grad.map(|grad| grad.tensor().cloned()).transpose(),
+            })
             .collect::<Result<Vec<_>>>()?;
-        let results = self.0.backward(&grads, gradients.0.len())?;
+        let needs: Vec<bool> = (0..gradients.0.len()).map(|index| call.needs(index)).collect();
+        let results = self.0.backward(&grads, &needs)?;
         ensure!(
             results.len() == gradients.0.len(),
             Runtime,
@@ -61,19 +108,27 @@ pub fn record_custom(
     }
     let edges = inputs.iter().fold(Edges::new(), |edges, input| edges.with_option(*input));
     let written = |output: &Tensor| inputs.iter().flatten().any(|input| input.is(output));
+    for output in outputs.iter().filter(|output| written(output)) {
+        ensure!(
+            output.is_view() || !output.is_leaf() || !output.requires_grad(),
+            Runtime,
+            "a leaf Variable that requires grad has been used in an in-place operation."
+        );
+        ensure!(
+            !output.is_view() || outputs.len() == 1,
+            Runtime,
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more \
+             than one Tensor. This is not supported by the current autograd engine. You should either make sure the input \
+             is not a view (using .clone() for example) or make your Function only return one Tensor (potentially splitting \
+             it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other \
+             operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+        );
+    }
     if let [output] = outputs
         && written(output)
     {
         rebase_history(output, edges, Custom(function))?;
         return Ok(true);
-    }
-    for (index, output) in outputs.iter().enumerate() {
-        ensure!(
-            !written(output) || output.is_view() || !output.is_leaf() || !output.requires_grad(),
-            Runtime,
-            "a leaf Variable that requires grad is being used in an in-place operation (output {index} of {}).",
-            function.name()
-        );
     }
     let marked = |index: usize| differentiable.get(index).copied().unwrap_or(true);
     let kept: Vec<bool> = (0..outputs.len()).map(marked).collect();
@@ -85,7 +140,12 @@ pub fn record_custom(
         .collect();
     record(outputs, edges, Custom(function));
     for output in restore {
-        output.detach_in_place()?;
+        output.forget_history();
+    }
+    for output in outputs.iter().filter(|output| !written(output)) {
+        if let Some(view) = output.autograd_meta().and_then(AutogradMeta::view) {
+            view.of_custom.store(true, Ordering::Relaxed);
+        }
     }
     Ok(true)
 }

@@ -2,14 +2,16 @@
 //!
 //! Dependency counts decide readiness; sequence numbers only break ties. Everything is a loop: chains of a
 //! million nodes do not use the stack. A pass belongs to the thread that asked for it, and a derivative may start
-//! another one. Concurrent passes meet only at the leaves, which lock.
+//! another one (`reentrant`). Concurrent passes meet only at the leaves, which lock.
 
+use super::anomaly::{self, Evaluating};
 use super::expr::Expr;
-use super::modes::{GradModeGuard, is_anomaly_enabled};
+use super::modes::GradModeGuard;
 use super::node::{BackwardCall, Edge, Node, TensorMeta};
+use super::reentrant;
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Error, Result, SmallVec, bail, ensure, format_sizes, runtime};
+use rushlight_base::{Result, SmallVec, bail, ensure, err, format_sizes, runtime};
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
@@ -59,6 +61,10 @@ struct Walk<'a> {
 
 /// Run a pass. Returns what arrived at the captured edges, in their order.
 pub(super) fn run(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
+    reentrant::run(|| walk(pass))
+}
+
+fn walk(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
     let mut walk = Walk {
         tasks: Vec::new(),
         index: HashMap::new(),
@@ -168,11 +174,7 @@ impl Walk<'_> {
         let captured = self.capture(index, &grads);
         let runs =
             self.tasks[index].needed || (captured && self.pass.accumulate_captured && node.next_edges().is_empty());
-        let inputs = if runs && grads.iter().any(Option::is_some) {
-            self.evaluate_with_hooks(&node, grads)?
-        } else {
-            SmallVec::new()
-        };
+        let inputs = if runs { self.evaluate_with_hooks(&node, grads)? } else { SmallVec::new() };
         self.deliver(&node, inputs)
     }
 
@@ -204,13 +206,10 @@ impl Walk<'_> {
         }
         let after = node.hooks_after();
         let taken = if after.is_empty() { SmallVec::new() } else { grads.clone() };
-        let mut inputs = self.evaluate(node, grads).map_err(|error| match node.origin() {
-            Some(origin) => {
-                let text = format!("{}\n  in the backward of {}, recorded by {origin}", error.message(), node.name());
-                Error::new(error.kind(), text)
-            }
-            None => error,
-        })?;
+        let mut inputs = {
+            let _current = Evaluating::enter(node);
+            self.evaluate(node, grads).map_err(|error| anomaly::explain(error, node))?
+        };
         for hook in after {
             if let Some(replaced) = hook(&inputs, &taken)? {
                 check_count("hook", node, replaced.len(), inputs.len())?;
@@ -225,6 +224,9 @@ impl Walk<'_> {
         node: &Arc<Node>,
         grads: SmallVec<[Option<Tensor>; 1]>,
     ) -> Result<SmallVec<[Option<Tensor>; 2]>> {
+        if grads.iter().all(Option::is_none) && !node.body().runs_without_gradients() {
+            return Ok(SmallVec::from_elem(None, node.next_edges().len()));
+        }
         let grads: SmallVec<[Option<Expr>; 1]> = grads.into_iter().map(|grad| grad.map(Expr::from)).collect();
         let needs = node.next_edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.wants(edge))).collect();
         let call = BackwardCall { node, grads: &grads, needs };
@@ -234,7 +236,7 @@ impl Walk<'_> {
             let meta = &edge.node.outputs()[edge.output as usize];
             let fitted =
                 fit(found, meta, || format!("Function {} returned an invalid gradient", node.name()), position)?;
-            check_anomaly(node, &fitted, position)?;
+            anomaly::check_nan(node, &fitted, position)?;
             *grad = Some(fitted);
         }
         if !self.pass.retain_graph {
@@ -282,12 +284,10 @@ fn call_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     for (output, slot) in grads.iter_mut().enumerate() {
         let hooks = node.body().leaf_hooks().into_iter().chain(node.hooks_of(output as u32));
         for (index, hook) in hooks.enumerate() {
-            let Some(grad) = slot.take() else { break };
-            let result = hook(&grad)?;
-            if let Some(replaced) = &result {
-                check_replaced(&grad, replaced, index)?;
+            if let Some(replaced) = hook(slot.as_ref())? {
+                check_replaced(slot.as_ref(), &replaced, index)?;
+                *slot = Some(replaced);
             }
-            *slot = Some(result.unwrap_or(grad));
         }
     }
     Ok(())
@@ -304,7 +304,8 @@ fn check_count(what: &str, node: &Node, found: usize, expected: usize) -> Result
 }
 
 /// What a tensor hook returns must be like what it was given.
-fn check_replaced(before: &Tensor, replaced: &Tensor, index: usize) -> Result<()> {
+fn check_replaced(before: Option<&Tensor>, replaced: &Tensor, index: usize) -> Result<()> {
+    let before = before.ok_or_else(|| err!(Runtime, "can't replace a empty gradient with a non-empty value"))?;
     let name = |tensor: &Tensor| format!("torch.{}Tensor", tensor.dtype().c10_name());
     ensure!(
         replaced.dtype() == before.dtype(),
@@ -354,13 +355,4 @@ fn sum_to(grad: &Tensor, large: &[i64], small: &[i64]) -> Result<Tensor> {
     let dims: Vec<i64> = (0..large.len()).filter(stretched).map(|dim| dim as i64).collect();
     let summed = if dims.is_empty() { grad.clone() } else { ops::sum_dim_intlist(grad, Some(&dims), true, None)? };
     if leading == 0 { Ok(summed) } else { ops::view(&summed, small) }
-}
-
-fn check_anomaly(node: &Arc<Node>, grad: &Tensor, position: usize) -> Result<()> {
-    if !is_anomaly_enabled() || grad.numel() == 0 || grad.keys().intersects(crate::keys::KeySet::META) {
-        return Ok(());
-    }
-    let nan = ops::max(&ops::ne_tensor(grad, grad)?)?.item()?.to_bool();
-    ensure!(!nan, Runtime, "Function '{}' returned nan values in its {position}th output.", node.name());
-    Ok(())
 }

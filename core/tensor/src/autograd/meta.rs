@@ -13,8 +13,8 @@ use rushlight_base::{MemoryFormat, Result, bail, ensure, format_sizes};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Sees a gradient on its way, and may put another one in its place.
-pub type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
+/// Sees the gradient of a tensor on its way, if one arrived, and may put another one in its place.
+pub type TensorHook = Arc<dyn Fn(Option<&Tensor>) -> Result<Option<Tensor>> + Send + Sync>;
 
 /// Names a hook, for removing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -343,7 +343,7 @@ impl Tensor {
         // Weak: the node must not keep the tensor alive that keeps the node alive.
         let weak = self.downgrade();
         let call: TensorHook = Arc::new(move |grad| {
-            if let Some(tensor) = weak.upgrade() {
+            if let (Some(tensor), Some(grad)) = (weak.upgrade(), grad) {
                 tensor.update_grad(|before| match before {
                     None => ops::clone(grad, Some(MemoryFormat::Contiguous)),
                     Some(before) => ops::add_tensor(&before, grad, 1.into()),
@@ -407,7 +407,7 @@ impl Tensor {
             (hook.is_some() || landed.is_some()).then_some((hook, landed))
         });
         if of_leaf.is_none() && !self.grad_edge().is_some_and(|edge| edge.node.remove_hook(id.0)) {
-            bail!(Index, "the tensor has no hook with id {}", id.0);
+            bail!(Index, "Invalid index, no hook with id {}", id.0);
         }
         Ok(())
     }
@@ -421,8 +421,15 @@ impl Tensor {
              training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence \
              detach_() cannot be called on these gradients."
         );
-        self.set_history(None);
-        self.remove_keys(KeySet::AUTOGRAD);
+        self.forget_history();
         Ok(())
+    }
+
+    /// From now on this tensor is a leaf without a gradient; a view stays one.
+    pub(super) fn forget_history(&self) {
+        self.set_history(None);
+        if !self.is_view() {
+            self.remove_keys(KeySet::AUTOGRAD);
+        }
     }
 }

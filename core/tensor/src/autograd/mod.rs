@@ -7,6 +7,7 @@
 //! line is a function in `formulas`. Because they are made of operators, they can be differentiated again.
 
 mod accumulate;
+mod anomaly;
 mod api;
 mod custom;
 mod engine;
@@ -17,20 +18,21 @@ mod meta;
 mod modes;
 mod node;
 mod record;
+mod reentrant;
 mod saved;
 mod saved_hooks;
 mod saved_meta;
 mod view;
 
 pub use api::{backward, grad};
-pub use custom::{CustomFunction, record_custom};
+pub use custom::{CustomFunction, CustomSaved, record_custom};
 pub use expr::Expr;
 pub use gradcheck::{GradcheckOptions, gradcheck, gradgradcheck};
 pub(crate) use meta::History;
 pub use meta::{AutogradMeta, HookId, PostAccumulateHook, TensorHook};
 pub use modes::{
-    GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_grad_enabled, is_inference_mode, set_anomaly_enabled,
-    set_grad_enabled, set_inference_mode,
+    GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_anomaly_nan_checked, is_grad_enabled, is_inference_mode,
+    set_anomaly_enabled, set_anomaly_nan_checked, set_grad_enabled, set_inference_mode,
 };
 pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta};
 pub use record::{

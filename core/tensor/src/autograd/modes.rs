@@ -1,6 +1,7 @@
 //! Thread-local modes: is anything recorded, and is the anomaly check on.
 
-use crate::keys::{KeySet, set_excluded};
+use super::saved_hooks::SavedHooks;
+use crate::keys::{KeySet, excluded, set_excluded};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,6 +11,7 @@ thread_local! {
 }
 
 static ANOMALY: AtomicBool = AtomicBool::new(false);
+static ANOMALY_NAN: AtomicBool = AtomicBool::new(true);
 
 /// Does this thread record operators for backward?
 #[inline]
@@ -36,14 +38,52 @@ pub fn set_inference_mode(enabled: bool) {
     set_excluded(KeySet::INFERENCE, enabled);
 }
 
-/// Is backward checked for NaN (in the whole process)?
+/// Do nodes remember their forward call, so that what fails in backward can name it (in the whole process)?
 pub fn is_anomaly_enabled() -> bool {
     ANOMALY.load(Ordering::Relaxed)
 }
 
-/// Check every gradient for NaN during backward, and name the function that made it.
+/// Let nodes remember their forward call, and name it where a derivative fails or gives NaN.
 pub fn set_anomaly_enabled(enabled: bool) {
     ANOMALY.store(enabled, Ordering::Relaxed);
+}
+
+/// Is NaN in a gradient a failure, where anomalies are looked for?
+pub fn is_anomaly_nan_checked() -> bool {
+    ANOMALY_NAN.load(Ordering::Relaxed)
+}
+
+/// Let NaN in a gradient be a failure (the default), or not, where anomalies are looked for.
+pub fn set_anomaly_nan_checked(checked: bool) {
+    ANOMALY_NAN.store(checked, Ordering::Relaxed);
+}
+
+/// The modes of a thread, for another one that works in its place.
+pub(super) struct Modes {
+    grad_enabled: bool,
+    inference: bool,
+    excluded: KeySet,
+    saved_hooks: SavedHooks,
+}
+
+impl Modes {
+    /// Those of this thread.
+    pub(super) fn here() -> Modes {
+        Modes {
+            grad_enabled: is_grad_enabled(),
+            inference: is_inference_mode(),
+            excluded: excluded(),
+            saved_hooks: SavedHooks::here(),
+        }
+    }
+
+    /// Put them in force on this thread, which is new, while the result lives.
+    pub(super) fn put_in_force(self) -> impl Drop {
+        set_excluded(self.excluded, true);
+        INFERENCE.set(self.inference);
+        set_grad_enabled(self.grad_enabled);
+        self.saved_hooks.put_in_force()
+    }
 }
 
 /// While it lives, recording is on or off for this thread.

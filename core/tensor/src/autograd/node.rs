@@ -1,5 +1,6 @@
 //! Nodes of the recorded graph, and what a derivative sees of the graph while it runs.
 
+use super::anomaly::Origin;
 use super::expr::Expr;
 use super::meta::{HookId, TensorHook};
 use super::modes::is_anomaly_enabled;
@@ -8,7 +9,7 @@ use crate::dense::Dense;
 use crate::once::OnceBox;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, format_sizes, smallvec};
+use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, smallvec};
 use std::cell::Cell;
 use std::mem::take;
 use std::ops::Range;
@@ -26,6 +27,11 @@ pub trait Backward: Send + Sync {
     /// Puts the gradients of the inputs, computed from those of the outputs, into `gradients`: one slot per edge.
     fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()>;
 
+    /// Does it run even if no gradient reached any output?
+    fn runs_without_gradients(&self) -> bool {
+        false
+    }
+
     /// Hooks on the tensor at the end: a leaf's, which stay with the leaf.
     fn leaf_hooks(&self) -> Vec<TensorHook> {
         Vec::new()
@@ -42,7 +48,7 @@ pub struct NodeOf<B: ?Sized> {
     outputs: SmallVec<[TensorMeta; 1]>,
     hooks: OnceBox<Mutex<Hooks>>,
     /// In anomaly mode: what the forward call was.
-    origin: OnceBox<String>,
+    origin: OnceBox<Arc<Origin>>,
     body: B,
 }
 
@@ -56,6 +62,11 @@ pub trait Body: Send + Sync {
 
     /// Drop what was saved for backward.
     fn release(&self);
+
+    /// As [`Backward::runs_without_gradients`].
+    fn runs_without_gradients(&self) -> bool {
+        false
+    }
 
     /// The hooks of a leaf.
     fn leaf_hooks(&self) -> Vec<TensorHook> {
@@ -107,6 +118,10 @@ impl Body for Releasable {
 
     fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
         self.body().ok_or_else(freed)?.backward(call, gradients)
+    }
+
+    fn runs_without_gradients(&self) -> bool {
+        self.body().is_some_and(|body| body.runs_without_gradients())
     }
 
     fn release(&self) {
@@ -338,27 +353,12 @@ impl Node {
 
     #[cold]
     fn remember_origin(&self) {
-        let list = |metas: &mut dyn Iterator<Item = Option<&TensorMeta>>| {
-            let one = |meta: Option<&TensorMeta>| match meta {
-                Some(meta) => format!("{} {}", format_sizes(meta.sizes()), meta.dtype()),
-                None => "no gradient".to_owned(),
-            };
-            metas.map(one).collect::<Vec<_>>().join(", ")
-        };
-        let inputs = list(
-            &mut self
-                .next
-                .0
-                .iter()
-                .map(|edge| edge.as_ref().and_then(|edge| edge.node.outputs.get(edge.output as usize))),
-        );
-        let outputs = list(&mut self.outputs.iter().map(Some));
-        let _ = self.origin.set(format!("call {} of its thread, ({inputs}) -> ({outputs})", self.sequence));
+        let _ = self.origin.set(Origin::of(self.sequence, &self.next.0, &self.outputs));
     }
 
     /// Which forward call the node was recorded by, if that was in anomaly mode.
-    pub fn origin(&self) -> Option<&str> {
-        self.origin.get().map(String::as_str)
+    pub fn origin(&self) -> Option<&Arc<Origin>> {
+        self.origin.get()
     }
 
     /// PyTorch's name of the derivative: `MulBackward0`.

@@ -8,6 +8,7 @@ use crate::keys::KeySet;
 use crate::tensor::Tensor;
 use rushlight_base::{Error, Result, bail, callee, ensure, err};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
 #[inline]
@@ -136,7 +137,7 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
         return Ok(());
     };
     if recording || requires_grad {
-        check_origin(view)?;
+        check_origin(target, view)?;
     }
     if view.base.requires_grad() && view.base.is_leaf() {
         bail!(Runtime, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -144,8 +145,21 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
     Ok(())
 }
 
-/// Views that were made where nothing is recorded, and those of which there are several, cannot be written.
-fn check_origin(view: &ViewInfo) -> Result<()> {
+/// Views that were made where nothing is recorded or by a function of the user's, and those of which there are several,
+/// cannot be written.
+fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
+    if view.of_custom.load(Ordering::Relaxed) {
+        let maker = target.grad_edge();
+        let maker = maker
+            .map_or_else(|| "A tensor".to_owned(), |edge| format!("Output {} of {}", edge.output, edge.node.name()));
+        bail!(
+            Runtime,
+            "{maker} is a view and is being modified inplace. This view was created inside a custom Function (or because \
+             an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward \
+             associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix \
+             this by cloning the output of the custom Function."
+        );
+    }
     let unclear = |mode: &str| {
         format!(
             "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving \

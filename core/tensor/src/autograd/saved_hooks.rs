@@ -81,6 +81,33 @@ pub fn disable_saved_tensor_hooks(message: Option<String>) -> Result<()> {
     })
 }
 
+/// The hooks of a thread, for another one that works in its place.
+pub(super) struct SavedHooks(Vec<Arc<dyn SavedTensorHooks>>);
+
+impl SavedHooks {
+    /// Those of this thread; none while a hook of it runs.
+    pub(super) fn here() -> SavedHooks {
+        let here = thread::current().id();
+        let of_stack = |stacks: MutexGuard<'_, HashMap<ThreadId, Stack>>| Some(stacks.get(&here)?.hooks.clone());
+        SavedHooks(if COUNT.get() == 0 { Vec::new() } else { of_stack(stacks()).unwrap_or_default() })
+    }
+
+    /// Put them in force on this thread, which has none, while the result lives.
+    pub(super) fn put_in_force(self) -> SavedHooksOfNewThread {
+        with_stack(|stack| stack.hooks = self.0);
+        SavedHooksOfNewThread
+    }
+}
+
+/// Takes the hooks of a thread that ends out of the list.
+pub(super) struct SavedHooksOfNewThread;
+
+impl Drop for SavedHooksOfNewThread {
+    fn drop(&mut self) {
+        with_stack(|stack| stack.hooks.clear());
+    }
+}
+
 /// The hooks in force on this thread.
 #[inline]
 pub(super) fn active() -> Option<Arc<dyn SavedTensorHooks>> {

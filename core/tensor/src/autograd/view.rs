@@ -13,7 +13,7 @@ use crate::ops;
 use crate::ops::views::pairs;
 use crate::tensor::Tensor;
 use rushlight_base::{MemoryFormat, Result};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// How a view hangs together with its base.
@@ -26,6 +26,8 @@ pub struct ViewInfo {
     pub(super) made_in: Origin,
     /// For one of several outputs of an operator: PyTorch's name of its node, and which output it is.
     pub(super) of_several: OnceLock<(&'static str, usize)>,
+    /// Was it given out by a function with a derivative of the user's?
+    pub(super) of_custom: AtomicBool,
 }
 
 /// The mode in which a view was made.
@@ -50,7 +52,13 @@ impl ViewInfo {
         };
         // A view of a view hangs on the same base.
         let root = base.view_base().unwrap_or_else(|| base.clone());
-        ViewInfo { version: AtomicU32::new(root.version()), base: root, made_in, of_several: OnceLock::new() }
+        ViewInfo {
+            version: AtomicU32::new(root.version()),
+            base: root,
+            made_in,
+            of_several: OnceLock::new(),
+            of_custom: AtomicBool::new(false),
+        }
     }
 
     /// The history of `view`, renewed if its base was written since.

@@ -3,25 +3,49 @@
 use super::access::{array, copy_into, over};
 use crate::dense::Dense;
 use crate::options::Options;
-use rushlight_base::{MemoryFormat, Result, Scalar};
+use rushlight_base::{DType, MemoryFormat, Result, Scalar, runtime};
 
 fn fill_with(out: &Dense, value: Scalar) -> Result<()> {
     over(out.dtype, [out], |walk| rushlight_cpu::fill::fill(walk, value))
 }
 
-/// out: as allocated
-pub fn empty(_out: &Dense, _size: &[i64], _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
-    Ok(())
+/// out: as allocated, or, where every run must be the same, what is no result by mistake: NaN, or the largest number
+pub fn unset(out: &Dense) -> Result<()> {
+    if !runtime::fills_unset_memory() {
+        return Ok(());
+    }
+    fill_with(out, stands_for_unset(out.dtype))
 }
 
-/// out: as allocated
-pub fn empty_like(_out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
-    Ok(())
+/// What unset elements are, where every run must be the same.
+pub fn stands_for_unset(dtype: DType) -> Scalar {
+    match dtype {
+        DType::Bool => Scalar::Bool(true),
+        DType::U8 => Scalar::Int(u8::MAX.into()),
+        DType::I8 => Scalar::Int(i8::MAX.into()),
+        DType::I16 => Scalar::Int(i16::MAX.into()),
+        DType::U16 => Scalar::Int(u16::MAX.into()),
+        DType::I32 => Scalar::Int(i32::MAX.into()),
+        DType::U32 => Scalar::Int(u32::MAX.into()),
+        DType::I64 => Scalar::Int(i64::MAX),
+        DType::U64 => Scalar::UInt(u64::MAX),
+        _ => Scalar::Float(f64::NAN),
+    }
 }
 
-/// out: as allocated
-pub fn empty_strided(_out: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
-    Ok(())
+/// out: unset
+pub fn empty(out: &Dense, _size: &[i64], _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+    unset(out)
+}
+
+/// out: unset
+pub fn empty_like(out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+    unset(out)
+}
+
+/// out: unset
+pub fn empty_strided(out: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
+    unset(out)
 }
 
 /// out = 0

@@ -1,6 +1,7 @@
 //! Kernels of sequences, identities, and tensors made in the image of others.
 
 use super::access::{array, copy_into, over, parts};
+use super::creation::unset;
 use super::views;
 use crate::dense::{Dense, Geometry};
 use crate::options::Options;
@@ -106,19 +107,19 @@ pub fn triu_indices(out: &Dense, row: i64, col: i64, offset: i64, _options: Opti
     indices(out, row, |i| offset.saturating_add(i).clamp(0, col), |_| col)
 }
 
-/// out: as allocated
-pub fn empty_permuted(_out: &Dense, _size: &[i64], _physical_layout: &[i64], _options: Options) -> Result<()> {
-    Ok(())
+/// out: unset
+pub fn empty_permuted(out: &Dense, _size: &[i64], _physical_layout: &[i64], _options: Options) -> Result<()> {
+    unset(out)
 }
 
-/// out: as allocated
-pub fn new_empty(_out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
-    Ok(())
+/// out: unset
+pub fn new_empty(out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
+    unset(out)
 }
 
-/// out: as allocated
-pub fn new_empty_strided(_out: &Dense, _self: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
-    Ok(())
+/// out: unset
+pub fn new_empty_strided(out: &Dense, _self: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
+    unset(out)
 }
 
 /// out = fill_value

@@ -173,8 +173,3 @@ pub fn native_dropout_backward(out: &Dense, grad_output: &Dense, mask: &Dense, s
     debug_assert_eq!(mask.dtype, DType::Bool);
     over(out.dtype, [out, grad_output, mask], |walk| arithmetic::mask_scale(walk, scale))
 }
-
-/// out = Re self
-pub fn real_part(out: &Dense, self_: &Dense) -> Result<()> {
-    over(out.dtype, [out, self_], convert::copy)
-}

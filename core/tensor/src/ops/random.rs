@@ -8,12 +8,7 @@ use rushlight_base::{MemoryFormat, Result, Scalar, ensure};
 use rushlight_cpu::{Loop, arithmetic, random};
 
 fn check_floating(name: &str, dense: &Dense) -> Result<()> {
-    ensure!(
-        dense.dtype.is_differentiable(),
-        NotImplemented,
-        "\"{name}\" not implemented for '{}'",
-        dense.dtype.c10_name()
-    );
+    ensure!(dense.dtype.is_differentiable(), Runtime, "\"{name}\" not implemented for '{}'", dense.dtype.c10_name());
     Ok(())
 }
 

@@ -86,7 +86,7 @@ class TensorBase {
   ScalarType scalar_type() const { return static_cast<ScalarType>(get<int32_t>(rlt_tensor_dtype)); }
   caffe2::TypeMeta dtype() const { return defined() ? scalar_type() : ScalarType::Undefined; }
   Device device() const { return Device(get<rlt_device>(rlt_tensor_device)); }
-  int64_t get_device() const { return device().index(); }
+  DeviceIndex get_device() const { return device().index(); }
   Layout layout() const { return static_cast<Layout>(get<int32_t>(rlt_tensor_layout)); }
   TensorOptions options() const { return TensorOptions(scalar_type()).device(device()).layout(layout()); }
 

@@ -9,6 +9,13 @@
 
 namespace rlt {
 RLT_NAMESPACE_BEGIN
+RLT_COLD inline void warn_of_create_graph() {
+  TORCH_WARN_ONCE(
+      "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a "
+      "memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure "
+      "to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak.");
+}
+
 // The converters that need the complete Tensor; methods use them, so they are declared before it.
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
@@ -61,6 +68,7 @@ class Tensor : public TensorBase {
 
   // Conversions that the operators `to` serve.
   Tensor toType(ScalarType dtype) const { return to(dtype); }
+  Tensor type_as(const Tensor& other) const { return to(other.options()); }
   Tensor cpu() const { return to(TensorOptions(kCPU)); }
   Tensor cuda() const { return to(TensorOptions(kCUDA)); }
   Tensor meta() const { return to(TensorOptions(kMeta)); }
@@ -99,10 +107,12 @@ class Tensor : public TensorBase {
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                 std::optional<TensorList> inputs = std::nullopt) const {
     bool retain = retain_graph.value_or(create_graph);
+    if (C10_UNLIKELY(create_graph)) rlt::warn_of_create_graph();
     if (!inputs) {
       rlt::check(rlt_tensor_backward(handle(), gradient.handle(), retain, create_graph));
       return;
     }
+    if (inputs->empty()) rlt::raise<Error>("'inputs' argument to backward cannot be empty");
     const rlt_tensor* output = handle();
     const rlt_tensor* seed = gradient.handle();
     rlt::check(rlt_backward(&output, 1, &seed, retain, create_graph, rlt::handles(*inputs), rlt::length(inputs->size())));
@@ -111,6 +121,7 @@ class Tensor : public TensorBase {
   const Tensor grad() const {
     rlt_tensor* gradient = nullptr;
     rlt::check(rlt_tensor_grad(handle(), &gradient));
+    if (C10_UNLIKELY(!gradient)) warn_of_no_leaf();
     return Tensor(gradient);
   }
   /// The gradient as something to assign to.
@@ -123,7 +134,7 @@ class Tensor : public TensorBase {
     set_requires_grad(requires_grad);
     return const_cast<Tensor&>(*this);
   }
-  /// Calls `hook` with the gradient of this tensor; a tensor that it returns replaces the gradient.
+  /// Calls `hook` with the gradient of this tensor, undefined where none arrived; a tensor that it returns replaces the gradient.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
 
@@ -140,8 +151,31 @@ class Tensor : public TensorBase {
     return Tensor(base);
   }
 
+  /// The same sizes and the same numbers? NaN is no number.
+  bool equal(const Tensor& other) const { return sizes() == other.sizes() && eq(other).all().is_nonzero(); }
+  bool allclose(const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) const {
+    return isclose(other, rtol, atol, equal_nan).all().is_nonzero();
+  }
+  /// Is the single element other than 0?
+  bool is_nonzero() const {
+    int64_t count = numel();
+    if (count == 0) rlt::raise<Error>("Boolean value of Tensor with no values is ambiguous");
+    if (count > 1) rlt::raise<Error>("Boolean value of Tensor with more than one value is ambiguous");
+    return item().to<bool>();
+  }
+
   /// One line with type and sizes, to stderr.
   inline void print() const;
+
+ private:
+  RLT_COLD void warn_of_no_leaf() const {
+    if (is_leaf() || retains_grad()) return;
+    TORCH_WARN(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
+        "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+        "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+        "github.com/pytorch/pytorch/pull/30531 for more informations.");
+  }
 };
 
 /// What Tensor::mutable_grad returns: a gradient that can be assigned to.
@@ -215,7 +249,7 @@ struct HookCallback {
   static int32_t call(void* ctx, const rlt_tensor* grad, rlt_tensor** replacement) {
     return trampoline([&] {
       rlt_tensor* held = nullptr;
-      check(rlt_tensor_retain(grad, &held));
+      if (grad) check(rlt_tensor_retain(grad, &held));
       at::Tensor gradient(held);
       Hook& callable = static_cast<HookCallback*>(ctx)->hook;
       if constexpr (std::is_void_v<decltype(callable(gradient))>) {

@@ -6036,13 +6036,6 @@ inline Tensor real(const Tensor& self) {
   rlt::check(rlt_tensor_real(self.handle(), &out0));
   return Tensor(out0);
 }
-/// Copies the real part of each element.
-/// `out_i = Re(self_i)`
-inline Tensor _real_part(const Tensor& self) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__real_part(self.handle(), &out0));
-  return Tensor(out0);
-}
 
 // pooling: The largest elements, or the means, of windows.
 /// Takes the largest element of each window that slides over a sequence.

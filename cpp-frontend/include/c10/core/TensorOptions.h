@@ -29,6 +29,9 @@ struct TensorOptions {
   TensorOptions(T&& device) : TensorOptions() {
     set(Device(std::forward<T>(device)));
   }
+  // `{kCUDA, 1}`. A template as well: a number alone is no index.
+  template <class Index, std::enable_if_t<std::is_integral_v<Index>, bool> = true>
+  TensorOptions(DeviceType type, Index index) : TensorOptions(Device(type, static_cast<DeviceIndex>(index))) {}
   TensorOptions(caffe2::TypeMeta dtype) : TensorOptions() { raw_.dtype = static_cast<int32_t>(dtype.toScalarType()); }
   TensorOptions(ScalarType dtype) : TensorOptions() { raw_.dtype = static_cast<int32_t>(dtype); }
   TensorOptions(MemoryFormat format) : TensorOptions() { memory_format_ = format; }

@@ -141,6 +141,9 @@ RLT_COLD inline std::string undefined_argument(std::string message) {
          name + "'\n" + message;
 }
 
+/// Warns of what is known of the last error besides its text.
+inline void warn_of_notes();
+
 /// Throws the exception for the last error of this thread.
 [[noreturn]] RLT_COLD inline void raise_last_error(int32_t status) {
 #if RLT_EXCEPTIONS
@@ -150,6 +153,7 @@ RLT_COLD inline std::string undefined_argument(std::string message) {
 #endif
   const char* text = rlt_last_error_message();
   std::string message = text ? text : "";
+  warn_of_notes();
   switch (status) {
     // A null handle is an undefined Tensor; the C interface says which argument it was.
     case RLT_ERROR_NULL_POINTER: raise<c10::Error>(undefined_argument(std::move(message)));
@@ -315,6 +319,18 @@ RLT_NAMESPACE_END
 #define AT_ASSERT(condition) TORCH_INTERNAL_ASSERT(condition)
 #define AT_ASSERTM(condition, ...) TORCH_INTERNAL_ASSERT(condition, __VA_ARGS__)
 #define AT_INDEX_ERROR(...) ::rlt::raise<::c10::IndexError>(std::string(::c10::str(__VA_ARGS__)))
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+inline void warn_of_notes() {
+  std::vector<std::string> notes;
+  while (const char* note = rlt_last_error_note(static_cast<int64_t>(notes.size()))) notes.emplace_back(note);
+  for (std::string& note : notes) {
+    c10::warn(c10::Warning(std::move(note), {"backward", __FILE__, static_cast<uint32_t>(__LINE__)}));
+  }
+}
+RLT_NAMESPACE_END
+}  // namespace rlt
 
 #define RLT_SOURCE_LOCATION (::c10::SourceLocation{__func__, __FILE__, static_cast<uint32_t>(__LINE__)})
 #define TORCH_WARN(...) ::c10::warn(::c10::Warning(::c10::str(__VA_ARGS__), RLT_SOURCE_LOCATION))

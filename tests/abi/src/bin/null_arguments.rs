@@ -10,30 +10,27 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Arguments of hand-written functions where NULL has a meaning, as their documentation says.
+/// Parameters that may be NULL in every function: what a callback is handed, what frees that, and options.
+const ALWAYS_NULLABLE: [&str; 3] = ["ctx", "deleter", "options"];
+
+/// Other arguments of hand-written functions where NULL has a meaning, as their documentation says.
 const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_set_last_error", &["message"]),
     ("rlt_set_allocator", &["allocator"]),
     ("rlt_set_log", &["log"]),
     ("rlt_set_parallel_for", &["parallel_for"]),
-    ("rlt_tensor_from_blob", &["strides", "options", "deleter", "ctx"]),
+    ("rlt_tensor_from_blob", &["strides"]),
     ("rlt_tensor_set_grad", &["grad"]),
     ("rlt_tensor_backward", &["gradient"]),
-    ("rlt_tensor_register_hook", &["ctx", "deleter"]),
-    ("rlt_tensor_register_post_accumulate_grad_hook", &["ctx", "deleter"]),
-    ("rlt_node_register_prehook", &["ctx", "deleter"]),
-    ("rlt_node_register_hook", &["ctx", "deleter"]),
-    ("rlt_saved_tensors_hooks_push", &["free_packed", "ctx", "deleter"]),
+    ("rlt_saved_tensors_hooks_push", &["free_packed"]),
     ("rlt_saved_tensors_hooks_disable", &["message"]),
-    ("rlt_gradcheck", &["ctx", "options"]),
-    ("rlt_gradgradcheck", &["ctx", "grad_outputs", "options"]),
+    ("rlt_gradgradcheck", &["grad_outputs"]),
     ("rlt_backward", &["gradients"]),
     ("rlt_grad", &["gradients"]),
     ("rlt_custom_function_record", &["differentiable"]),
     ("rlt_op_call", &["overload"]),
     ("rlt_op_schema", &["overload"]),
-    ("rlt_op_impl", &["ctx", "deleter"]),
-    ("rlt_record_start", &["callback", "ctx"]),
+    ("rlt_record_start", &["callback"]),
 ];
 
 /// Functions that answer without a status.
@@ -94,10 +91,13 @@ fn test(function: &Function, null: usize) -> String {
 }
 
 fn may_be_null(function: &Function, parameter: &str) -> bool {
+    if ALWAYS_NULLABLE.contains(&parameter) {
+        return true;
+    }
     if let Some((_, names)) = NULLABLE.iter().find(|(name, _)| *name == function.name) {
         return names.contains(&parameter);
     }
-    if parameter == "options" || parameter == "generator" && !function.name.starts_with("rlt_generator_") {
+    if parameter == "generator" && !function.name.starts_with("rlt_generator_") {
         return true;
     }
     // The schema stands at the end of the comment of a generated function.

@@ -9,7 +9,7 @@ use crate::cases::{Case, Item};
 use crate::door::{Order, Tensor};
 use crate::host::HostTensor;
 use crate::run::spread;
-use rushlight_base::{Complex128, DType};
+use rushlight_base::{Complex128, DType, Scalar};
 
 /// So many elements of inputs that are checked have their Jacobian compared whole.
 const SMALL: usize = 12;
@@ -31,14 +31,11 @@ const PLACES: [Place; 4] = [Place::Recorded, Place::Aside(1.0), Place::Aside(0.2
 /// Stands for numbers that are none, or not finite.
 const FINITE: f64 = 0.4;
 
-/// Gradients that PyTorch defines as something else than the derivative.
-const DEFINED: &[(&str, &str)] = &[
-    ("as_strided_scatter", "what is overwritten keeps its gradient where the views overlap"),
-    ("embedding", "the row of padding gets none, and rows may be divided by how often they occur"),
-    ("embedding_bag", "rows may be divided by how often they occur"),
-    ("max_unpool2d", "elements that another one overwrites get its gradient, too"),
-    ("max_unpool3d", "elements that another one overwrites get its gradient, too"),
-];
+/// Arguments that make the gradient something else than the derivative, and the value with which it is that.
+const PLAIN: [(&str, Scalar); 2] = [("padding_idx", Scalar::Int(-1)), ("scale_grad_by_freq", Scalar::Bool(false))];
+
+/// Inputs whose gradient PyTorch defines as something else (what is overwritten keeps its own): they stay where they are.
+const DEFINED: [(&str, &str); 1] = [("aten::as_strided_scatter", "0")];
 
 impl Laws<'_> {
     /// Checks the first derivative, and the second. Says whether there was one.
@@ -46,11 +43,12 @@ impl Laws<'_> {
         if case.grads.iter().all(|(_, grad)| matches!(grad, Item::None)) || !is_deterministic(case) {
             return Ok(false);
         }
-        let bare = case.name().0.trim_start_matches("aten::");
-        if DEFINED.iter().any(|(name, _)| *name == bare) {
-            return Ok(true);
+        let mut case = in_double(case);
+        self.make_plain(&mut case);
+        if overlaps(&case) {
+            // What another one overwrites gets its gradient, too.
+            return Ok(false);
         }
-        let case = in_double(case);
         if !self.is_finite(&case)? {
             // A constant 0 divides, say: there is no difference of infinities.
             return Ok(false);
@@ -63,6 +61,20 @@ impl Laws<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Gives arguments the value with which the gradient is the derivative.
+    fn make_plain(&self, case: &mut Case) {
+        let Some(signature) = self.signature(case) else { return };
+        let (name, grads) = (case.op.clone(), std::mem::take(&mut case.grads));
+        case.grads = grads.into_iter().filter(|(key, _)| !DEFINED.contains(&(name.as_str(), key.as_str()))).collect();
+        for (name, value) in PLAIN {
+            let Some(at) = signature.arguments.iter().position(|argument| argument.name == name) else { continue };
+            if let Some(item) = case.args.get_mut(at) {
+                *item = Item::Scalar(value);
+            }
+            case.kwargs.retain(|(other, _)| other != name || at < case.args.len());
+        }
     }
 
     fn is_finite(&self, case: &Case) -> Result<bool, String> {
@@ -126,6 +138,22 @@ fn in_double(case: &Case) -> Case {
     let kwargs = case.kwargs.iter().map(|(name, item)| (name.clone(), doubled(item))).collect();
     let (grads, grad_outs) = (case.grads.clone(), spread(&case.grad_outs));
     Case { args: all(&case.args), kwargs, grads, grad_outs, mutated: case.mutated.clone(), ..case.bare() }
+}
+
+/// Are elements written to the same place, by indices that repeat within a plane?
+fn overlaps(case: &Case) -> bool {
+    match (case.name().0, case.args.as_slice()) {
+        ("aten::max_unpool2d" | "aten::max_unpool3d", [_, Item::Tensor(indices), ..]) => {
+            let dims = if case.op.contains('2') { 2 } else { 3 };
+            let plane = indices.shape.iter().rev().take(dims).product::<i64>().max(1) as usize;
+            indices.numbers().chunks(plane).any(|plane| {
+                let mut places: Vec<i64> = plane.iter().map(|place| place.re as i64).collect();
+                places.sort_unstable();
+                places.windows(2).any(|pair| pair[0] == pair[1])
+            })
+        }
+        _ => false,
+    }
 }
 
 fn wide(dtype: DType) -> DType {

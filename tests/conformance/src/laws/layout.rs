@@ -3,9 +3,8 @@
 use super::{Laws, is_deterministic};
 use crate::cases::Case;
 use crate::compare;
+use crate::declared;
 use crate::host::HostTensor;
-use std::collections::HashSet;
-use std::sync::LazyLock;
 
 /// Operators whose result is about strides.
 const ABOUT_STRIDES: [&str; 6] = [
@@ -17,26 +16,14 @@ const ABOUT_STRIDES: [&str; 6] = [
     "aten::view_as_complex",
 ];
 
-/// The operators that compute each element from those at its place: any layout gives the same bits. Others fold, in the order
-/// that a layout asks for, and agree within tolerances.
-static POINTWISE: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../../bindings/schema.json")).unwrap_or_default();
-    let families = schema["families"].as_array().into_iter().flatten();
-    let operators = families.flat_map(|family| family["operators"].as_array().into_iter().flatten());
-    let pointwise = operators.filter(|operator| operator["batching"] == "pointwise");
-    let forms = pointwise.flat_map(|operator| operator["forms"].as_array().into_iter().flatten());
-    forms.filter_map(|form| form["name"].as_str().map(str::to_owned)).collect()
-});
-
 impl Laws<'_> {
     pub(super) fn layout(&self, case: &Case) -> Result<(), String> {
         let about_strides = ABOUT_STRIDES.contains(&case.op.as_str());
         if !is_deterministic(case) || about_strides || !case.mutated.is_empty() {
             return Ok(());
         }
-        let name = case.name().0;
-        let pointwise = POINTWISE.contains(name);
+        // Any layout gives the same bits. Others fold, in the order that a layout asks for, and agree within tolerances.
+        let pointwise = declared::is_pointwise(&case.op);
         // Not what is recorded: here nothing but the strides makes a difference.
         let plain = self.arguments(case, &mut |_, host| self.door.tensor(host))?;
         let plain = self.hosts(&self.call(case, plain)?)?;

@@ -2,34 +2,11 @@
 
 use super::Laws;
 use crate::cases::{Case, Item};
+use crate::declared::{self, ShapeByData};
 use crate::door::Value;
 use rushlight_base::{Device, DeviceType};
 
-/// Operators whose shape depends on the elements: on the meta device they are refused.
-const BY_DATA: &[&str] = &[
-    "_pack_padded_sequence",
-    "_pad_packed_sequence",
-    "_unique2",
-    "argwhere",
-    "bincount",
-    "ctc_loss.Tensor",
-    "gru.data",
-    "lstm.data",
-    "masked_select",
-    "narrow.Tensor",
-    "nonzero",
-    "nonzero_numpy",
-    "one_hot",
-    "repeat_interleave.self_Tensor",
-    "rnn_relu.data",
-    "rnn_tanh.data",
-    "tensor_split.tensor_indices_or_sections",
-    "unique_consecutive",
-];
-
-/// Operators whose shape depends on the elements for some arguments: a mask among the indices.
-const BY_DATA_AT_TIMES: &[&str] = &["_unsafe_index.Tensor", "index.Tensor"];
-/// What they say then.
+/// What operators say whose shape depends on the elements.
 const DEPENDS: &str = "the shape of the result depends on data";
 
 impl Laws<'_> {
@@ -54,11 +31,12 @@ impl Laws<'_> {
             }
             on_meta.kwargs.push(("device".into(), Value::Device(Device::META)));
         }
-        if BY_DATA.contains(&signature.full_name().as_str()) {
+        let by_data = declared::shape_by_data(&case.op);
+        if by_data == ShapeByData::Always {
             return self.call(case, on_meta).map_or(Ok(()), |_| Err("a shape that no data tells".into()));
         }
         let actual = match self.call(case, on_meta) {
-            Err(error) if BY_DATA_AT_TIMES.contains(&signature.full_name().as_str()) && error.contains(DEPENDS) => {
+            Err(error) if by_data == ShapeByData::Sometimes && error.contains(DEPENDS) => {
                 return Ok(());
             }
             called => called?,

@@ -328,6 +328,9 @@ pub fn tensordot(self_: &Tensor, other: &Tensor, dims_self: &[i64], dims_other: 
     let (mut left, mut right) = (self_.clone(), other.clone());
     let (mut left_inner, mut right_inner) = (Vec::new(), Vec::new());
     for (&own, &others) in dims_self.iter().zip(dims_other) {
+        for (dim, tensor) in [(own, &left), (others, &right)] {
+            ensure!(tensor.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
+        }
         let (at, place) = (wrap_dim(own, left.ndim())?, wrap_dim(others, right.ndim())?);
         let (size, other_size) = (left.sizes()[at], right.sizes()[place]);
         if other_size == 1 {

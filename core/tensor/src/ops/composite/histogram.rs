@@ -11,7 +11,7 @@ const SORTED: &str = "sorted";
 
 fn check_dtype(name: &str, self_: &Tensor) -> Result<()> {
     let dtype = self_.dtype();
-    ensure!(dtype.is_floating(), NotImplemented, "\"{name}\" not implemented for '{}'", dtype.c10_name());
+    ensure!(dtype.is_floating(), Runtime, "\"{name}\" not implemented for '{}'", dtype.c10_name());
     Ok(())
 }
 

@@ -261,7 +261,7 @@ pub fn multi_margin_loss(
     ensure!(power == 1.0 || power == 2.0, Runtime, "only p == 1 and p == 2 supported");
     ensure!(
         self_.dtype().is_floating(),
-        NotImplemented,
+        Runtime,
         "\"multi_margin_loss_cpu_kernel\" not implemented for '{}'",
         self_.dtype().c10_name()
     );

@@ -22,7 +22,7 @@ pub fn linalg_cross(self_: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> 
         self_.dtype().c10_name(),
         other.dtype().c10_name()
     );
-    ensure!(self_.dtype() != DType::Bool, NotImplemented, "\"cross\" not implemented for 'Bool'");
+    ensure!(self_.dtype() != DType::Bool, Runtime, "\"cross\" not implemented for 'Bool'");
     // Element i of the product is made of those that follow it, around the circle.
     let turned = |tensor: &Tensor, by: i64| {
         let (head, tail) = (ops::narrow(tensor, dim, 0, by)?, ops::narrow(tensor, dim, by, 3 - by)?);
@@ -81,7 +81,7 @@ pub fn trace(self_: &Tensor) -> Result<Tensor> {
     let dtype = self_.dtype();
     ensure!(
         !matches!(dtype, DType::Bool | DType::F16 | DType::BF16 | DType::C32),
-        NotImplemented,
+        Runtime,
         "\"trace\" not implemented for '{}'",
         dtype.c10_name()
     );

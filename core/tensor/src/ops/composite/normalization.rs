@@ -160,7 +160,7 @@ fn epsilon(dtype: DType) -> f64 {
 pub fn rms_norm(input: &Tensor, normalized_shape: &[i64], weight: Option<&Tensor>, eps: Option<f64>) -> Result<Tensor> {
     let (dtype, wide) = (input.dtype(), input.dtype().opmath());
     ops::rules::check_normalized_shape(&input.sizes(), normalized_shape, [("weight", weight.map(Tensor::sizes))])?;
-    ensure!(dtype.is_differentiable(), NotImplemented, "\"rms_norm\" not implemented for '{}'", dtype.c10_name());
+    ensure!(dtype.is_differentiable(), Runtime, "\"rms_norm\" not implemented for '{}'", dtype.c10_name());
     let dims: DimVec = (1..=normalized_shape.len() as i64).map(|dim| -dim).collect();
     let rows = Expr::from(ops::to_dtype(input, wide, false, false, None)?);
     let square = (&rows * &rows).mean_dim(Some(&dims), true, None) + Scalar::Float(eps.unwrap_or(epsilon(dtype)));

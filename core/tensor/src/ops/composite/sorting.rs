@@ -95,12 +95,7 @@ fn distinct(
 }
 
 fn check_ordered(self_: &Tensor) -> Result<()> {
-    ensure!(
-        !self_.dtype().is_complex(),
-        NotImplemented,
-        "\"unique\" not implemented for '{}'",
-        self_.dtype().c10_name()
-    );
+    ensure!(!self_.dtype().is_complex(), Runtime, "\"unique\" not implemented for '{}'", self_.dtype().c10_name());
     Ok(())
 }
 
@@ -194,7 +189,7 @@ pub fn unique_consecutive(
 pub fn bincount(self_: &Tensor, weights: Option<&Tensor>, minlength: i64) -> Result<Tensor> {
     ensure!(
         self_.dtype().is_integral(false),
-        NotImplemented,
+        Runtime,
         "\"bincount_cpu\" not implemented for '{}'",
         self_.dtype().c10_name()
     );
@@ -275,7 +270,7 @@ pub fn repeat_interleave_tensor(repeats: &Tensor, output_size: Option<i64>) -> R
     ensure!(repeats.ndim() == 1, Runtime, "repeat_interleave only accept 1D vector as repeat");
     ensure!(
         matches!(repeats.dtype(), DType::I32 | DType::I64),
-        NotImplemented,
+        Runtime,
         "\"repeat_interleave_cpu\" not implemented for '{}'",
         repeats.dtype().c10_name()
     );

@@ -15,12 +15,7 @@ fn check_channels(channels: i64, named: [(&str, Option<&Dense>); 4]) -> Result<(
 }
 
 fn check_floating(input: &Dense) -> Result<()> {
-    ensure!(
-        input.dtype.is_floating(),
-        NotImplemented,
-        "\"batch_norm\" not implemented for '{}'",
-        input.dtype.c10_name()
-    );
+    ensure!(input.dtype.is_floating(), Runtime, "\"batch_norm\" not implemented for '{}'", input.dtype.c10_name());
     Ok(())
 }
 
@@ -46,6 +41,9 @@ pub fn native_batch_norm(
     let channels = input.sizes()[1];
     let named = [("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)];
     check_channels(channels, named)?;
+    for given in [running_mean, running_var, weight, bias].into_iter().flatten() {
+        ensure!(given.ndim() == 1, Runtime, "TensorAccessor expected 1 dims but tensor has {}", given.ndim());
+    }
     let dtype = statistics_dtype(input, [weight, bias, running_mean, running_var])?;
     let per_channel = Spec::new(&[if training { channels } else { 0 }], dtype, input.device);
     Ok([super::like(input)?, per_channel.clone(), per_channel])

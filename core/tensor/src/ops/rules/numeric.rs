@@ -33,6 +33,27 @@ pub fn frexp(self_: &Dense) -> Result<[Spec; 2]> {
     Ok([spec.clone(), Spec { dtype: DType::I32, ..spec }])
 }
 
+/// As `self`, which is real.
+fn rounded(name: &str, self_: &Dense) -> Result<Spec> {
+    ensure!(!self_.dtype.is_complex(), Runtime, "{name} is not supported for complex inputs");
+    like(self_)
+}
+
+/// Real numbers, rounded up.
+pub fn ceil(self_: &Dense) -> Result<Spec> {
+    rounded("ceil", self_)
+}
+
+/// Real numbers, rounded down.
+pub fn floor(self_: &Dense) -> Result<Spec> {
+    rounded("floor", self_)
+}
+
+/// Real numbers, rounded towards 0.
+pub fn trunc(self_: &Dense) -> Result<Spec> {
+    rounded("trunc", self_)
+}
+
 /// The smaller of two: real numbers only.
 pub fn minimum(self_: &Dense, other: &Dense) -> Result<Spec> {
     let spec = arithmetic(self_, other)?;

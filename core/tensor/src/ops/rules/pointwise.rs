@@ -154,6 +154,12 @@ pub fn logical_unary(self_: &Dense) -> Result<Spec> {
     elementwise(DType::Bool, &[self_])
 }
 
+/// Truth values about the signs of real numbers.
+pub fn signbit(self_: &Dense) -> Result<Spec> {
+    ensure!(!self_.dtype.is_complex(), Runtime, "signbit is not implemented for complex tensors.");
+    logical_unary(self_)
+}
+
 /// Shape and dtype of the input.
 pub fn like(self_: &Dense) -> Result<Spec> {
     elementwise(self_.dtype, &[self_])

@@ -20,6 +20,7 @@ RLT_LAZY const rlt_tensor* const* gradients_for(const variable_list& outputs, co
 /// Adds the gradients of `tensors` to the leaves below them (or to `inputs` alone).
 RLT_LAZY void backward(const variable_list& tensors, const variable_list& grad_tensors = {}, std::optional<bool> retain_graph = std::nullopt,
                      bool create_graph = false, const variable_list& inputs = {}) {
+  if (C10_UNLIKELY(create_graph)) rlt::warn_of_create_graph();
   rlt::check(rlt_backward(rlt::handles(tensors), static_cast<int64_t>(tensors.size()), detail::gradients_for(tensors, grad_tensors),
                           retain_graph.value_or(create_graph), create_graph, inputs.empty() ? nullptr : rlt::handles(inputs),
                           static_cast<int64_t>(inputs.size())));

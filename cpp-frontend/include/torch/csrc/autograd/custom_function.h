@@ -9,6 +9,7 @@
 #include <torch/csrc/autograd/function.h>
 
 #include <string>
+#include <utility>
 #include <unordered_map>
 
 namespace torch {
@@ -56,8 +57,23 @@ struct AutogradContext {
   RLT_LAZY void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
   /// Whether backward gets zeros (the default) or undefined tensors for outputs without gradient.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// Does the tensor argument of this number need a gradient?
-  bool needs_input_grad(size_t index) const { return index < needs_input_grad_.size() && needs_input_grad_[index]; }
+  /// Does anybody want the gradient of the tensor argument of this number? In backward that is what the caller of backward
+  /// asked for.
+  RLT_LAZY bool needs_input_grad(size_t index) const {
+    if (running() != this) return index < needs_input_grad_.size() && needs_input_grad_[index];
+    int32_t needed = 0;
+    rlt::check(rlt_custom_function_needs_input_grad(static_cast<int64_t>(index), &needed));
+    return needed != 0;
+  }
+  /// Any gradient in these ranges?
+  RLT_LAZY bool needs_input_grad(std::initializer_list<IndexRange> ranges) const {
+    for (const IndexRange& range : ranges) {
+      for (size_t i = range.first; i < range.second; ++i) {
+        if (needs_input_grad(i)) return true;
+      }
+    }
+    return false;
+  }
 
  private:
   template <class T>
@@ -68,6 +84,32 @@ struct AutogradContext {
       if (item.is_same(tensor)) return true;
     }
     return false;
+  }
+  // The context whose backward this thread runs.
+  static const AutogradContext*& running() {
+    static thread_local const AutogradContext* context = nullptr;
+    return context;
+  }
+  struct Running {
+    explicit Running(const AutogradContext* context) : before(std::exchange(running(), context)) {}
+    ~Running() { running() = before; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    const AutogradContext* before;
+  };
+  // What was marked dirty must be an input that is an output; its version tells that it was written.
+  RLT_LAZY void check_dirty(const variable_list& inputs, const variable_list& outputs) const {
+    for (const Variable& tensor : dirty_) {
+      if (!contains(inputs, tensor)) {
+        TORCH_WARN(
+            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to pass it to mark_dirty().");
+      } else if (!contains(outputs, tensor)) {
+        rlt::raise<Error>(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must "
+            "all be outputs of the Function.");
+      }
+      rlt::check(rlt_tensor_bump_version(tensor.handle()));
+    }
   }
   RLT_LAZY void save(const variable_list& outputs) {
     for (const Variable& tensor : to_save_) {
@@ -152,13 +194,8 @@ struct CustomFunction {
   static int32_t backward(void* ctx, const rlt_tensor* const* grad_outputs, int64_t n_outputs, rlt_tensor** grad_inputs, int64_t n_inputs) {
     return rlt::trampoline([&] {
       CustomFunction& self = **static_cast<std::shared_ptr<CustomFunction>*>(ctx);
-      variable_list gradients;
-      for (int64_t i = 0; i < n_outputs; ++i) {
-        rlt_tensor* held = nullptr;
-        if (grad_outputs[i]) rlt::check(rlt_tensor_retain(grad_outputs[i], &held));
-        gradients.emplace_back(held);
-      }
-      variable_list results = T::backward(&self.context, std::move(gradients));
+      AutogradContext::Running running(&self.context);
+      variable_list results = T::backward(&self.context, borrowed_list(grad_outputs, n_outputs));
       self.give(results, grad_inputs, static_cast<size_t>(n_inputs));
     });
   }
@@ -205,6 +242,7 @@ struct CustomFunction {
     {
       AutoGradMode off(false);
       outputs = to_list(T::forward(&context, std::forward<Args>(args)...));
+      context.check_dirty(inputs.tensors, outputs);
       // An output that is an untouched input leaves as a view of it, so that it can have a history of its own.
       for (Variable& output : outputs) {
         if (output.defined() && AutogradContext::contains(inputs.tensors, output) && !AutogradContext::contains(context.dirty_, output)) {
@@ -262,22 +300,6 @@ struct Function {
     using Out = decltype(X::forward(nullptr, std::forward<Args>(args)...));
     return detail::CustomFunction<X>::template apply<Out>(detail::function_name<X>(), std::forward<Args>(args)...);
   }
-};
-
-/// Reports not-a-number gradients with the operator that made them, in this scope.
-class DetectAnomalyGuard {
- public:
-  explicit DetectAnomalyGuard(bool check_nan = true) {
-    (void)check_nan;
-    rlt::check(rlt_get_anomaly_mode(&before_));
-    rlt::check(rlt_set_anomaly_mode(1));
-  }
-  ~DetectAnomalyGuard() { rlt_set_anomaly_mode(before_); }
-  DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
-  DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;
-
- private:
-  int32_t before_ = 0;
 };
 
 using c10::AutoGradMode;

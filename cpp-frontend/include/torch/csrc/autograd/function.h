@@ -1,7 +1,7 @@
 // Node: an operator in the graph of gradients.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <torch/csrc/autograd/function_hook.h>
 
 #include <memory>
 #include <string>
@@ -11,8 +11,8 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace autograd {
 
-using Variable = at::Tensor;
-using variable_list = std::vector<Variable>;
+/// From the first number to before the second.
+using IndexRange = std::pair<size_t, size_t>;
 
 struct Edge;
 
@@ -48,7 +48,42 @@ struct Node : std::enable_shared_from_this<Node> {
   RLT_LAZY std::vector<Edge> next_edges() const;
   rlt_node* handle() const { return handle_; }
 
+  /// Hooks before the node runs, after those of its tensors. The result removes the hook (del_hook).
+  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
+    auto call = [hook = std::shared_ptr<FunctionPreHook>(std::move(hook))](const variable_list& grads, const variable_list&) {
+      return (*hook)(grads);
+    };
+    return add_hook(&rlt_node_register_prehook, std::move(call));
+  }
+  /// Hooks after the node ran.
+  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
+    auto call = [hook = std::shared_ptr<FunctionPostHook>(std::move(hook))](const variable_list& outputs, const variable_list& inputs) {
+      return (*hook)(outputs, inputs);
+    };
+    return add_hook(&rlt_node_register_hook, std::move(call));
+  }
+  /// The same with functions: `list(const variable_list& grads)`, and `list(const variable_list& gave, const variable_list& took)`.
+  template <class Hook>
+  uintptr_t register_prehook(Hook&& hook) {
+    auto call = [hook = std::decay_t<Hook>(std::forward<Hook>(hook))](const variable_list& grads, const variable_list&) mutable {
+      return hook(grads);
+    };
+    return add_hook(&rlt_node_register_prehook, std::move(call));
+  }
+  template <class Hook>
+  uintptr_t register_hook(Hook&& hook) {
+    return add_hook(&rlt_node_register_hook, std::decay_t<Hook>(std::forward<Hook>(hook)));
+  }
+  /// Removes a hook of any of these kinds.
+  void del_hook(uintptr_t id) { rlt::check(rlt_node_remove_hook(handle_, id)); }
+  bool del_post_hook(uintptr_t id) { return rlt_node_remove_hook(handle_, id) == RLT_OK; }
+
  private:
+  template <class Register, class Call>
+  uintptr_t add_hook(Register function, Call call) {
+    return static_cast<uintptr_t>(detail::register_with<detail::NodeHookCallback<Call>>(function, handle_, std::move(call)));
+  }
+
   rlt_node* handle_;
 };
 
@@ -73,6 +108,14 @@ std::vector<Edge> Node::next_edges() const {
   uint32_t count = num_outputs();
   for (uint32_t i = 0; i < count; ++i) edges.push_back(next_edge(i));
   return edges;
+}
+
+/// A leaf over the same elements.
+RLT_LAZY Variable make_variable(const at::Tensor& data, bool requires_grad = false) {
+  if (!data.defined()) return Variable();
+  Variable leaf = data.detach();
+  leaf.set_requires_grad(requires_grad);
+  return leaf;
 }
 
 }  // namespace autograd

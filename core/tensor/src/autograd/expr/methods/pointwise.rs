@@ -182,9 +182,4 @@ impl Expr {
     pub fn real(&self) -> Expr {
         Expr::of(|| ops::real(self.tensor()?))
     }
-
-    /// `_real_part`: Copies the real part of each element.
-    pub fn _real_part(&self) -> Expr {
-        Expr::of(|| ops::_real_part(self.tensor()?))
-    }
 }

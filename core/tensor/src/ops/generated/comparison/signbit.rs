@@ -38,7 +38,7 @@ mod forward {
         assembly::result(
             "signbit",
             [self_],
-            |&[self_]| rules::logical_unary(self_),
+            |&[self_]| rules::signbit(self_),
             |result, &[self_]| numeric::signbit(result, self_),
         )
     }
@@ -49,7 +49,7 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |&[self_]| rules::logical_unary(self_),
+            |&[self_]| rules::signbit(self_),
             |result, &[self_]| numeric::signbit(result, self_),
         )
     }

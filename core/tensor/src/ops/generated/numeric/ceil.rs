@@ -57,7 +57,7 @@ mod forward {
         assembly::result(
             "ceil",
             [self_],
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::ceil(self_),
             |result, &[self_]| numeric::ceil(result, self_),
         )
     }
@@ -67,7 +67,7 @@ mod forward {
             "ceil_",
             Overlap::Elementwise,
             [self_],
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::ceil(self_),
             |result, &[self_]| numeric::ceil(result, self_),
         )
     }
@@ -78,7 +78,7 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::ceil(self_),
             |result, &[self_]| numeric::ceil(result, self_),
         )
     }

@@ -57,7 +57,7 @@ mod forward {
         assembly::result(
             "floor",
             [self_],
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::floor(self_),
             |result, &[self_]| numeric::floor(result, self_),
         )
     }
@@ -67,7 +67,7 @@ mod forward {
             "floor_",
             Overlap::Elementwise,
             [self_],
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::floor(self_),
             |result, &[self_]| numeric::floor(result, self_),
         )
     }
@@ -78,7 +78,7 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::floor(self_),
             |result, &[self_]| numeric::floor(result, self_),
         )
     }

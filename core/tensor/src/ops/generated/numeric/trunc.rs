@@ -57,7 +57,7 @@ mod forward {
         assembly::result(
             "trunc",
             [self_],
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::trunc(self_),
             |result, &[self_]| numeric::trunc(result, self_),
         )
     }
@@ -67,7 +67,7 @@ mod forward {
             "trunc_",
             Overlap::Elementwise,
             [self_],
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::trunc(self_),
             |result, &[self_]| numeric::trunc(result, self_),
         )
     }
@@ -78,7 +78,7 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |&[self_]| rules::like(self_),
+            |&[self_]| rules::trunc(self_),
             |result, &[self_]| numeric::trunc(result, self_),
         )
     }

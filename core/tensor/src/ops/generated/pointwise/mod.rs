@@ -22,7 +22,6 @@ mod min;
 mod mul;
 mod neg;
 mod real;
-mod real_part;
 mod reciprocal;
 mod relu;
 mod resolve_conj;
@@ -51,7 +50,6 @@ pub use min::{min_other, min_out};
 pub use mul::{mul_out, mul_scalar, mul_scalar_, mul_tensor, mul_tensor_};
 pub use neg::{neg, neg_, neg_out};
 pub use real::real;
-pub use real_part::_real_part;
 pub use reciprocal::{reciprocal, reciprocal_, reciprocal_out};
 pub use relu::{relu, relu_};
 pub use resolve_conj::resolve_conj;
@@ -119,7 +117,6 @@ pub static POINTWISE: &[&OpDef] = &[
     &neg::NEG_,
     &neg::NEG_OUT,
     &real::REAL,
-    &real_part::_REAL_PART,
     &reciprocal::RECIPROCAL,
     &reciprocal::RECIPROCAL_,
     &reciprocal::RECIPROCAL_OUT,

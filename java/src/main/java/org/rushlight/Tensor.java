@@ -8,10 +8,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import org.rushlight.internal.Memory;
 import org.rushlight.internal.NativeCore;
+import org.rushlight.internal.Upcalls;
 
 /**
  * A tensor: PyTorch's, with its operators as methods named as in PyTorch ({@code a.add(b)}, {@code a.log_softmax(1)}).
@@ -952,53 +954,161 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /**
-     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}.
+     * Does backward keep the gradient of this tensor although it is no leaf?
      *
-     * @param hook receives the gradient; returns one that replaces it, or null
-     * @return closing it removes the hook
+     * @return true after {@link #retainGrad}
      */
-    public Hook registerHook(UnaryOperator<Tensor> hook) {
-        LongUnaryOperator upcall = handle -> {
-            try (Tensor grad = wrap(handle)) {
-                Tensor replacement = hook.apply(grad);
-                acquire(replacement);
-                try {
-                    return replacement == null ? 0 : NativeCore.retain(replacement.handle);
-                } finally {
-                    release(replacement);
-                }
-            }
-        };
+    public boolean retainsGrad() {
         acquire(this);
         try {
-            return new Hook(this, NativeCore.registerHook(handle, upcall));
+            return NativeCore.retainsGrad(handle);
         } finally {
             release(this);
         }
     }
 
-    /** A registered hook. */
-    public static final class Hook implements AutoCloseable {
-        private final Tensor tensor;
-        private final long id;
-
-        private Hook(Tensor tensor, long id) {
-            this.tensor = tensor;
-            this.id = id;
+    /**
+     * Was this tensor made in inference mode, or is it a view of one that was?
+     *
+     * @return true if it can be read, but neither written nor saved for backward, outside of that mode
+     */
+    public boolean isInference() {
+        acquire(this);
+        try {
+            return NativeCore.isInference(handle);
+        } finally {
+            release(this);
         }
+    }
 
-        /** Removes the hook; a closed tensor has none any more. */
-        @Override
-        public void close() {
-            if (tensor.isClosed()) {
+    /** Counts a write that the library has not seen, such as one through {@link #toBuffer}: what was saved for backward is out of date then. */
+    public void bumpVersion() {
+        acquire(this);
+        try {
+            NativeCore.bumpVersion(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * The node of the graph that made this tensor.
+     *
+     * @return the node, or null for a leaf
+     */
+    public Node gradNode() {
+        acquire(this);
+        try {
+            return Node.wrapNullable(NativeCore.gradFn(handle));
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}.
+     *
+     * @param hook receives the gradient, null where none arrived; returns one that replaces it, or null
+     * @return closing it removes the hook
+     */
+    public Hook registerHook(UnaryOperator<Tensor> hook) {
+        LongUnaryOperator upcall = handle -> {
+            try (Tensor grad = wrapNullable(handle)) {
+                return retained(hook.apply(grad));
+            }
+        };
+        acquire(this);
+        try {
+            return hookWith(NativeCore.registerHook(handle, upcall));
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Calls a function with this leaf whenever backward has changed its gradient.
+     *
+     * @param hook receives the leaf
+     * @return closing it removes the hook
+     */
+    public Hook registerPostAccumulateGradHook(Consumer<Tensor> hook) {
+        acquire(this);
+        try {
+            return hookWith(NativeCore.registerPostAccumulateGradHook(handle, upcall((leaf, none, flags) -> {
+                hook.accept(leaf[0]);
+                return null;
+            })));
+        } finally {
+            release(this);
+        }
+    }
+
+    private Hook hookWith(long id) {
+        return new Hook(() -> {
+            // A closed tensor has no hooks any more.
+            if (isClosed()) {
                 return;
             }
-            acquire(tensor);
+            acquire(this);
             try {
-                NativeCore.removeHook(tensor.handle, id);
+                NativeCore.removeHook(handle, id);
             } finally {
-                release(tensor);
+                release(this);
             }
+        });
+    }
+
+    /** A registered hook. */
+    public static final class Hook implements AutoCloseable {
+        private Runnable remove;
+
+        Hook(Runnable remove) {
+            this.remove = remove;
+        }
+
+        /** Removes the hook. */
+        @Override
+        public synchronized void close() {
+            if (remove != null) {
+                Runnable removing = remove;
+                remove = null;
+                removing.run();
+            }
+        }
+    }
+
+    // What the native side calls back.
+
+    /** A function of tensors that the native side calls. */
+    interface OfTensors {
+        Tensor[] call(Tensor[] first, Tensor[] second, boolean[] flags);
+    }
+
+    /** The function with handles. Its tensors, and those that it makes, are closed when it returns. */
+    @SuppressWarnings("try")
+    static Upcalls.OfTensors upcall(OfTensors function) {
+        return (first, second, flags) -> {
+            try (Scope scope = new Scope()) {
+                Tensor[] results = function.call(wrapAll(first), wrapAll(second), flags);
+                if (results == null) {
+                    return null;
+                }
+                long[] handles = new long[results.length];
+                for (int i = 0; i < results.length; i++) {
+                    handles[i] = retained(results[i]);
+                }
+                return handles;
+            }
+        };
+    }
+
+    /** A share of its own for the native side; 0 for null. */
+    static long retained(Tensor tensor) {
+        acquire(tensor);
+        try {
+            return tensor == null ? 0 : NativeCore.retain(tensor.handle);
+        } finally {
+            release(tensor);
         }
     }
 

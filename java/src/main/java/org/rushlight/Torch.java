@@ -118,6 +118,62 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
+     * Asks for the same bits in every run, in the whole process. Every operator of this library gives them anyway, on any number of
+     * threads; what changes is memory that nobody has written ({@link #setFillUninitializedMemory}).
+     *
+     * @param on ask for it?
+     */
+    public static void useDeterministicAlgorithms(boolean on) {
+        useDeterministicAlgorithms(on, false);
+    }
+
+    /**
+     * Asks for the same bits in every run, in the whole process.
+     *
+     * @param on ask for it?
+     * @param warnOnly shall operators of the program that cannot give them warn, instead of failing?
+     */
+    public static void useDeterministicAlgorithms(boolean on, boolean warnOnly) {
+        NativeCore.setDeterminism(!on ? 0 : warnOnly ? 1 : 2);
+    }
+
+    /**
+     * Are the same bits asked for in every run?
+     *
+     * @return true after {@link #useDeterministicAlgorithms}
+     */
+    public static boolean areDeterministicAlgorithmsEnabled() {
+        return NativeCore.determinism() != 0;
+    }
+
+    /**
+     * Shall operators that cannot give the same bits warn, instead of failing?
+     *
+     * @return true if that was asked for
+     */
+    public static boolean isDeterministicAlgorithmsWarnOnlyEnabled() {
+        return NativeCore.determinism() == 1;
+    }
+
+    /**
+     * Where the same bits are asked for, fills the elements that {@code empty} and its kin would leave unset.
+     *
+     * @param on with NaN or the largest number of an integer dtype (the default), or not
+     */
+    public static void setFillUninitializedMemory(boolean on) {
+        NativeCore.setFillUninitializedMemory(on);
+    }
+
+    /**
+     * Are unset elements filled where the same bits are asked for?
+     *
+     * @return true unless switched off
+     */
+    public static boolean isFillUninitializedMemory() {
+        return NativeCore.fillUninitializedMemory();
+    }
+
+    /**
      * Computes the gradients of outputs with regard to leaves (or to {@code inputs} alone) and adds them to their {@code grad}.
      *
      * @param outputs what is differentiated

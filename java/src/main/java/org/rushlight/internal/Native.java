@@ -875,7 +875,6 @@ public final class Native {
     public static native long conj(long self);
     public static native long resolve_conj(long self);
     public static native long real(long self);
-    public static native long _real_part(long self);
 
     // pooling: The largest elements, or the means, of windows.
     public static native long max_pool1d(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);

@@ -39,6 +39,15 @@ public final class NativeCore {
 
     public static native void setCancelled(boolean on);
 
+    /** 0: off, 1: warn, 2: error. */
+    public static native int determinism();
+
+    public static native void setDeterminism(int determinism);
+
+    public static native boolean fillUninitializedMemory();
+
+    public static native void setFillUninitializedMemory(boolean on);
+
     // Random numbers.
 
     public static native void manualSeed(long seed);
@@ -136,6 +145,51 @@ public final class NativeCore {
     public static native boolean inferenceMode();
 
     public static native void setInferenceMode(boolean on);
+
+    public static native boolean retainsGrad(long tensor);
+
+    public static native boolean isInference(long tensor);
+
+    public static native void bumpVersion(long tensor);
+
+    public static native boolean anomalyMode();
+
+    public static native boolean anomalyNanChecked();
+
+    public static native void setAnomalyMode(boolean on, boolean checkNan);
+
+    // The recorded graph. What is called back is an interface of Upcalls.
+
+    /** A node, or 0 for a leaf. */
+    public static native long gradFn(long tensor);
+
+    public static native void nodeFree(long node);
+
+    public static native String nodeName(long node);
+
+    public static native long nodeSequence(long node);
+
+    /** For each edge a node, or 0, and which of its gradients it is. */
+    public static native long[] nodeNext(long node);
+
+    public static native long nodeRegisterHook(long node, Object hook, boolean before);
+
+    public static native void nodeRemoveHook(long node, long id);
+
+    public static native long registerPostAccumulateGradHook(long tensor, Object hook);
+
+    public static native void pushSavedTensorHooks(Object hooks);
+
+    public static native void popSavedTensorHooks();
+
+    public static native boolean recordCustom(
+        Object backward, String name, long[] inputs, long[] outputs, boolean[] differentiable, boolean wantsZeros, long[] saved,
+        boolean[] savedOutputs);
+
+    /** What is wrong with the derivatives, or null. */
+    public static native String gradcheck(
+        Object function, long[] inputs, long[] gradOutputs, boolean second, double[] numbers, boolean fastMode,
+        boolean checkUndefinedGrad);
 
     // State dicts.
 

@@ -2,12 +2,45 @@ package org.rushlight.internal;
 
 import java.util.function.LongUnaryOperator;
 
-/** What the native side calls back. */
-final class Upcalls {
+/** What the native side calls back. Handles that go in are the callee's, handles that come out the caller's; 0 is no tensor. */
+public final class Upcalls {
     private Upcalls() {}
+
+    /** A function of tensors: hooks of nodes and leaves, backward of custom functions, what gradcheck checks. */
+    @FunctionalInterface
+    public interface OfTensors {
+        /** Null stands for no result. */
+        long[] call(long[] first, long[] second, boolean[] flags);
+    }
+
+    /** Hooks of what is saved for backward. */
+    public interface OfSaved {
+        Object pack(long tensor);
+
+        long unpack(Object packed);
+    }
 
     /** Runs a gradient hook: takes over the handle of the gradient, returns one that replaces it, or 0. */
     static long hook(Object hook, long grad) {
         return ((LongUnaryOperator) hook).applyAsLong(grad);
+    }
+
+    static long[] tensors(Object function, long[] first, long[] second, boolean[] flags) {
+        return ((OfTensors) function).call(first, second, flags);
+    }
+
+    static Object pack(Object hooks, long tensor) {
+        return ((OfSaved) hooks).pack(tensor);
+    }
+
+    static long unpack(Object hooks, Object packed) {
+        return ((OfSaved) hooks).unpack(packed);
+    }
+
+    /** What was packed is not needed any more. */
+    static void release(Object packed) throws Exception {
+        if (packed instanceof AutoCloseable closeable) {
+            closeable.close();
+        }
     }
 }

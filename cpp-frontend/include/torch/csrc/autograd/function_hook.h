@@ -1,0 +1,100 @@
+// Hooks of nodes and of leaves as classes, and the callbacks through which the library calls them.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <vector>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace autograd {
+
+using Variable = at::Tensor;
+using variable_list = std::vector<Variable>;
+
+/// Sees the gradients that a node is about to take, and returns those that it takes.
+struct FunctionPreHook {
+  virtual ~FunctionPreHook() = default;
+  virtual variable_list operator()(const variable_list& grads) = 0;
+};
+
+/// Sees the gradients that a node gave (`outputs`) and those it took (`inputs`), and returns those that go on.
+struct FunctionPostHook {
+  virtual ~FunctionPostHook() = default;
+  virtual variable_list operator()(const variable_list& outputs, const variable_list& inputs) = 0;
+};
+
+/// Sees a leaf whose gradient was just accumulated.
+struct PostAccumulateGradHook {
+  virtual ~PostAccumulateGradHook() = default;
+  virtual void operator()(const Variable& tensor) = 0;
+};
+
+namespace detail {
+
+/// Tensors that somebody lends, as owners.
+RLT_LAZY variable_list borrowed_list(const rlt_tensor* const* tensors, int64_t count) {
+  variable_list list;
+  list.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    rlt_tensor* held = nullptr;
+    if (tensors[i]) rlt::check(rlt_tensor_retain(tensors[i], &held));
+    list.emplace_back(held);
+  }
+  return list;
+}
+
+/// Any callable on gradients, behind rlt_node_hook.
+template <class Call>
+struct NodeHookCallback {
+  Call call;
+  static int32_t run(void* ctx, const rlt_tensor* const* grads, int64_t count, const rlt_tensor* const* others, int64_t n_others,
+                     rlt_tensor** replacements) {
+    return rlt::trampoline([&] {
+      variable_list before = borrowed_list(grads, count);
+      variable_list after = static_cast<NodeHookCallback*>(ctx)->call(before, borrowed_list(others, n_others));
+      if (after.size() != before.size()) {
+        rlt::raise<Error>("a hook of a node has returned an incorrect number of values (got " + std::to_string(after.size()) +
+                          ", but expected " + std::to_string(before.size()) + ")");
+      }
+      for (size_t i = 0; i < after.size(); ++i) {
+        if (after[i].defined() && !after[i].is_same(before[i])) replacements[i] = after[i].release();
+      }
+    });
+  }
+  static void free(void* ctx) { delete static_cast<NodeHookCallback*>(ctx); }
+};
+
+template <class Hook>
+struct LeafHookCallback {
+  Hook hook;
+  static int32_t run(void* ctx, const rlt_tensor* leaf) {
+    return rlt::trampoline([&] { static_cast<LeafHookCallback*>(ctx)->hook(borrowed_list(&leaf, 1)[0]); });
+  }
+  static void free(void* ctx) { delete static_cast<LeafHookCallback*>(ctx); }
+};
+
+/// Hands a hook to a registering function of the C interface; returns its id.
+template <class Callback, class Register, class Handle, class Hook>
+uint64_t register_with(Register function, Handle handle, Hook&& hook) {
+  std::unique_ptr<Callback> callback(new Callback{std::forward<Hook>(hook)});
+  uint64_t id = 0;
+  rlt::check(function(handle, &Callback::run, callback.get(), &Callback::free, &id));
+  callback.release();
+  return id;
+}
+
+}  // namespace detail
+
+/// Calls `hook(leaf)` whenever backward has changed the leaf's gradient; `leaf.remove_hook(id)` ends that.
+template <class Hook>
+unsigned register_post_accumulate_grad_hook(const Variable& leaf, Hook&& hook) {
+  using Callback = detail::LeafHookCallback<std::decay_t<Hook>>;
+  return static_cast<unsigned>(
+      detail::register_with<Callback>(&rlt_tensor_register_post_accumulate_grad_hook, leaf.handle(), std::forward<Hook>(hook)));
+}
+
+}  // namespace autograd
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -1,0 +1,135 @@
+package org.rushlight;
+
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
+import org.rushlight.internal.NativeCore;
+import org.rushlight.internal.Upcalls;
+
+/** An operator in the graph of gradients. It is freed when it is closed, or when the collector finds it. */
+public final class Node implements AutoCloseable {
+    private final long handle;
+    private final Cleaner.Cleanable cleanable;
+    private volatile boolean closed;
+
+    private Node(long handle) {
+        this.handle = handle;
+        this.cleanable = Tensor.CLEANER.register(this, new Release(handle));
+    }
+
+    /** What the cleaner runs. It must not refer to the node. */
+    private record Release(long handle) implements Runnable {
+        @Override
+        public void run() {
+            NativeCore.nodeFree(handle);
+        }
+    }
+
+    static Node wrapNullable(long handle) {
+        return handle == 0 ? null : new Node(handle);
+    }
+
+    private long handle() {
+        if (closed) {
+            throw new IllegalStateException("the node is closed");
+        }
+        return handle;
+    }
+
+    /**
+     * Where a gradient goes.
+     *
+     * @param node the node that takes it, or null if nobody needs it; the caller closes it
+     * @param inputNumber which of that node's gradients it is
+     */
+    public record Edge(Node node, int inputNumber) {}
+
+    /**
+     * PyTorch's name of the operator's derivative.
+     *
+     * @return a name such as {@code MulBackward0}
+     */
+    public String name() {
+        try {
+            return NativeCore.nodeName(handle());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * The order in which its thread recorded nodes.
+     *
+     * @return a number that is larger for later calls
+     */
+    public long sequenceNumber() {
+        try {
+            return NativeCore.nodeSequence(handle());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Where the gradients that it gives go.
+     *
+     * @return one edge for each differentiable argument of the operator
+     */
+    public List<Edge> nextEdges() {
+        try {
+            long[] pairs = NativeCore.nodeNext(handle());
+            List<Edge> edges = new ArrayList<>();
+            for (int i = 0; i < pairs.length; i += 2) {
+                edges.add(new Edge(wrapNullable(pairs[i]), (int) pairs[i + 1]));
+            }
+            return edges;
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Calls a function in every backward before the node runs, after the hooks of its tensors. Tensors are open during the call.
+     *
+     * @param hook receives the gradients that the node is about to take, null where none arrived; returns others, or null to leave them
+     * @return closing it removes the hook
+     */
+    public Tensor.Hook registerPrehook(UnaryOperator<Tensor[]> hook) {
+        return register(Tensor.upcall((taken, none, flags) -> hook.apply(taken)), true);
+    }
+
+    /**
+     * Calls a function in every backward after the node ran. Tensors are open during the call.
+     *
+     * @param hook receives the gradients that the node gave, and those that it took; returns others in place of the first, or null
+     * @return closing it removes the hook
+     */
+    public Tensor.Hook registerHook(BinaryOperator<Tensor[]> hook) {
+        return register(Tensor.upcall((gave, took, flags) -> hook.apply(gave, took)), false);
+    }
+
+    private Tensor.Hook register(Upcalls.OfTensors upcall, boolean before) {
+        try {
+            long id = NativeCore.nodeRegisterHook(handle(), upcall, before);
+            return new Tensor.Hook(() -> {
+                // After the node was closed the graph has the hook alone.
+                if (!closed) {
+                    NativeCore.nodeRemoveHook(handle, id);
+                    Reference.reachabilityFence(this);
+                }
+            });
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Gives the handle up; the graph keeps its nodes as long as it needs them. */
+    @Override
+    public void close() {
+        closed = true;
+        cleanable.clean();
+    }
+}
