@@ -94,12 +94,14 @@ impl Seat {
         self.door.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wake the worker if it sleeps. Whatever it is to find was written with `SeqCst` before.
+    /// Wake the worker if it sleeps, and say whether it did. Whatever it is to find was written with `SeqCst` before.
     #[inline]
-    fn wake(&self) {
-        if self.asleep.load(Ordering::SeqCst) {
+    fn wake(&self) -> bool {
+        let asleep = self.asleep.load(Ordering::SeqCst);
+        if asleep {
             self.ring();
         }
+        asleep
     }
 
     #[cold]
@@ -256,11 +258,13 @@ impl Pool {
         crew.met_asleep.replace(now).is_some_and(|before| now - before < SPIN)
     }
 
-    /// Wake the workers below `seat` in the tree whose root is the caller: so no thread wakes many.
-    #[inline]
+    /// Wake the workers below `seat` in the tree whose root is the caller: so no thread wakes many. One that is awake may
+    /// come late from the loop before, and take a share of this one without knowing who is below it now: it is passed over.
     fn wake_below(&self, seat: usize, threads: usize) {
         for below in 2 * seat + 1..(2 * seat + 3).min(threads) {
-            self.seats[below].wake();
+            if !self.seats[below].wake() {
+                self.wake_below(below, threads);
+            }
         }
     }
 

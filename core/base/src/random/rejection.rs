@@ -98,8 +98,9 @@ pub fn binomial<T: Real>(generator: &mut Generator, count: T, p: T) -> T {
     if p >= 1.0 {
         return T::from_f64(count);
     }
-    if p.is_nan() {
-        return T::from_f64(f64::NAN);
+    // No number of tries exceeds NaN or infinity: PyTorch does not end for the one and draws infinity or NaN for the other.
+    if p.is_nan() || !count.is_finite() {
+        return T::from_f64(count + p);
     }
     // The rarer of success and failure is counted.
     let rare = if p <= 0.5 { p } else { round(1.0 - p) };
@@ -218,5 +219,21 @@ mod tests {
             assert!((found - count * p).abs() < 0.05 * count * p, "binomial {count}, {p}: {found}");
         }
         assert!(poisson(&mut generator, -1.0).is_err());
+    }
+
+    #[test]
+    fn what_is_no_number_ends() {
+        let mut generator = Generator::new(0);
+        let infinity = f64::INFINITY;
+        for (count, p) in [(f64::NAN, 0.3), (10.0, f64::NAN), (infinity, f64::NAN)] {
+            assert!(binomial::<f64>(&mut generator, count, p).is_nan(), "binomial {count}, {p}");
+        }
+        for p in [1e-300, 0.3, 0.8] {
+            assert_eq!(binomial::<f64>(&mut generator, infinity, p), infinity);
+        }
+        assert!(poisson(&mut generator, f64::NAN).is_err());
+        for shape in [f64::NAN, -1.0] {
+            assert!(standard_gamma(&mut generator, shape).unwrap().is_nan(), "gamma {shape}");
+        }
     }
 }
