@@ -60,7 +60,7 @@ pub(crate) struct Place<'a, S, T, const N: usize, const ALONG: bool> {
 
 /// What a pass computes of each vector.
 pub(crate) trait Term<S: Simd, T: Float, const N: usize, const ALONG: bool>: Copy {
-    /// Does it take so long that it is worth no more than one place in the code?
+    /// Does it take so long that a chain of its own keeps the processor busy, and more would only be more code?
     const HEAVY: bool = false;
     /// The value at a place.
     fn of(self, place: Place<'_, S, T, N, ALONG>) -> T::Vector<S>;
@@ -172,13 +172,10 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
     /// Writes `term` of each vector to array 0.
     #[inline(always)]
     pub(crate) fn map<S: Simd>(&self, term: impl Term<S, T, N, ALONG>) {
-        let mut nth = 0;
-        if ALONG && !heavy(term) {
-            let lanes = T::Vector::<S>::LANES;
-            while nth < self.full {
-                self.place::<S>(nth, lanes).write(0, term.of(self.place(nth, lanes)));
-                nth += 1;
-            }
+        let (lanes, mut nth) = (T::Vector::<S>::LANES, 0);
+        while ALONG && nth < self.full {
+            self.place::<S>(nth, lanes).write(0, term.of(self.place(nth, lanes)));
+            nth += 1;
         }
         while nth < self.vectors {
             let count = self.count::<S>(nth);
@@ -203,15 +200,15 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
     fn pass<S: Simd, const WRITES: bool>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         let lanes = T::Vector::<S>::LANES;
         let empty = empty_of::<S, T, _>(fold);
-        let leaf = if heavy(term) { LEAF / 4 } else { LEAF };
+        // Four chains, so that enough operations are under way at once. What takes long by itself needs but one.
+        let (together, leaf) = if heavy(term) { (1, LEAF / 4) } else { (4, LEAF) };
         let (mut total, mut nth) = (empty, 0);
         while nth < self.vectors {
             let end = self.vectors.min(nth + leaf);
-            // Four chains, so that enough operations are under way at once. What takes long by itself needs but one.
             let mut chains = [empty; 4];
-            let fours = if heavy(term) { nth } else { nth + end.min(self.full).saturating_sub(nth) / 4 * 4 };
-            while ALONG && nth < fours {
-                for chain in &mut chains {
+            let chained = nth + end.min(self.full).saturating_sub(nth) / together * together;
+            while ALONG && nth < chained {
+                for chain in &mut chains[..together] {
                     let value = term.of(self.place(nth, lanes));
                     if WRITES {
                         self.place::<S>(nth, lanes).write(0, value);
@@ -227,7 +224,7 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
                     self.place::<S>(nth, count).write(0, value);
                 }
                 // Other rows meet in the same order, in less code.
-                let chain = if !ALONG && nth < fours { nth % 4 } else { 0 };
+                let chain = if !ALONG && nth < chained { nth % together } else { 0 };
                 chains[chain] = fold.merge(chains[chain], T::Vector::<S>::select(Mask::first(count), value, empty));
                 nth += 1;
             }
