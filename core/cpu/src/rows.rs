@@ -178,7 +178,7 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
             nth += 1;
         }
         while nth < self.vectors {
-            let count = self.count::<S>(nth);
+            let count = if ALONG { self.rest } else { self.count::<S>(nth) };
             self.place::<S>(nth, count).write(0, term.of(self.place(nth, count)));
             nth += 1;
         }
@@ -203,8 +203,10 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
         // Four chains, so that enough operations are under way at once. What takes long by itself needs but one.
         let (together, leaf) = if heavy(term) { (1, LEAF / 4) } else { (4, LEAF) };
         let (mut total, mut nth) = (empty, 0);
-        while nth < self.vectors {
-            let end = self.vectors.min(nth + leaf);
+        // What is left of a row that lies side by side is apart, as short rows are nothing else.
+        let most = if ALONG { self.full } else { self.vectors };
+        while nth < most {
+            let end = most.min(nth + leaf);
             let mut chains = [empty; 4];
             let chained = nth + end.min(self.full).saturating_sub(nth) / together * together;
             while ALONG && nth < chained {
@@ -218,7 +220,7 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
                 }
             }
             while nth < end {
-                let count = self.count::<S>(nth);
+                let count = if ALONG { lanes } else { self.count::<S>(nth) };
                 let value = term.of(self.place(nth, count));
                 if WRITES {
                     self.place::<S>(nth, count).write(0, value);
@@ -229,7 +231,16 @@ impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
                 nth += 1;
             }
             let [a, b, c, d] = chains;
-            total = fold.merge(total, fold.merge(fold.merge(a, c), fold.merge(b, d)));
+            let part = if together == 1 { a } else { fold.merge(fold.merge(a, c), fold.merge(b, d)) };
+            total = fold.merge(total, part);
+        }
+        while ALONG && nth < self.vectors {
+            let value = term.of(self.place(nth, self.rest));
+            if WRITES {
+                self.place::<S>(nth, self.rest).write(0, value);
+            }
+            total = fold.merge(total, T::Vector::<S>::select(Mask::first(self.rest), value, empty));
+            nth += 1;
         }
         if self.across { total } else { T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b))) }
     }
@@ -272,19 +283,21 @@ impl<T: Float, O: RowOp<T, N>, const N: usize> Kernel for Rows<O, T, N> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let Rows { op, at, steps, len, row_steps, rows, first_row, across } = self;
+        let from = |row: usize| std::array::from_fn(|nth| at[nth].wrapping_offset(row as isize * row_steps[nth]));
+        if !across && steps == [1; N] {
+            for row in 0..rows {
+                op.apply::<S, true>(&Strip::along::<S>(from(row), steps, len), first_row + row);
+            }
+            return;
+        }
         let lanes = T::Vector::<S>::LANES;
         for row in (0..rows).step_by(if across { lanes } else { 1 }) {
-            let at: [*mut T; N] = std::array::from_fn(|nth| at[nth].wrapping_offset(row as isize * row_steps[nth]));
-            if !across && steps == [1; N] {
-                op.apply::<S, true>(&Strip::along::<S>(at, steps, len), first_row + row);
+            let strip = if across {
+                Strip::across::<S>(from(row), steps, len, lanes.min(rows - row))
             } else {
-                let strip = if across {
-                    Strip::across::<S>(at, steps, len, lanes.min(rows - row))
-                } else {
-                    Strip::along::<S>(at, steps, len)
-                };
-                op.apply::<S, false>(&strip, first_row + row);
-            }
+                Strip::along::<S>(from(row), steps, len)
+            };
+            op.apply::<S, false>(&strip, first_row + row);
         }
     }
 }
