@@ -12,9 +12,9 @@ pub fn add(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
     compute!(walk.common(), "add_stub", integer half float complex chalf bool, T => {
         let alpha = <T as Number>::Wide::from_scalar(alpha);
         if alpha == Wide::ONE {
-            walk.map::<T, T, T>(LIGHT, |a, b| a.add(b))
+            walk.map_wide::<T, T, T>(LIGHT, |a, b| a.add(b))
         } else {
-            walk.map::<T, T, T>(LIGHT, move |a, b| a.add(alpha.mul(b)))
+            walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.add(alpha.mul(b)))
         }
     })
 }
@@ -24,9 +24,9 @@ pub fn sub(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
     compute!(walk.common(), "sub_stub", integer half float complex chalf, T => {
         let alpha = <T as Number>::Wide::from_scalar(alpha);
         if alpha == Wide::ONE {
-            walk.map::<T, T, T>(LIGHT, |a, b| a.sub(b))
+            walk.map_wide::<T, T, T>(LIGHT, |a, b| a.sub(b))
         } else {
-            walk.map::<T, T, T>(LIGHT, move |a, b| a.sub(alpha.mul(b)))
+            walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.sub(alpha.mul(b)))
         }
     })
 }
@@ -34,14 +34,14 @@ pub fn sub(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
 /// out = a b
 pub fn mul(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "mul_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map::<T, T, T>(LIGHT, move |a, b| a.mul(b))
+        walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.mul(b))
     })
 }
 
 /// out = a / b
 pub fn div(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "div_cpu", half float complex chalf, T => {
-        walk.map::<T, T, T>(LIGHT, move |a, b| a.div(b))
+        walk.map_wide::<T, T, T>(LIGHT, move |a, b| a.div(b))
     })
 }
 
@@ -180,14 +180,14 @@ pub(crate) fn min_nan<T: Ordered>(a: T, b: T) -> T {
 /// out = max(a, b)
 pub fn maximum(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "maximum_cpu", integer half float bool, T => {
-        walk.map::<T, T, T>(LIGHT, max_nan)
+        walk.map_wide::<T, T, T>(LIGHT, max_nan)
     })
 }
 
 /// out = min(a, b)
 pub fn minimum(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "minimum_cpu", integer half float bool, T => {
-        walk.map::<T, T, T>(LIGHT, min_nan)
+        walk.map_wide::<T, T, T>(LIGHT, min_nan)
     })
 }
 
@@ -196,12 +196,12 @@ pub fn clamp_scalar(walk: &Loop<2>, low: Option<Scalar>, high: Option<Scalar>) -
     compute!(walk.common(), "clamp_scalar_cpu", integer half float, T => {
         type W = <T as Number>::Wide;
         match (low.map(W::from_scalar), high.map(W::from_scalar)) {
-            (Some(low), Some(high)) => walk.map::<T, T>(LIGHT, move |a| {
+            (Some(low), Some(high)) => walk.map_wide::<T, T>(LIGHT, move |a| {
                 let raised = if a < low { low } else { a };
                 if raised > high { high } else { raised }
             }),
-            (Some(low), None) => walk.map::<T, T>(LIGHT, move |a| if a < low { low } else { a }),
-            (None, Some(high)) => walk.map::<T, T>(LIGHT, move |a| if a > high { high } else { a }),
+            (Some(low), None) => walk.map_wide::<T, T>(LIGHT, move |a| if a < low { low } else { a }),
+            (None, Some(high)) => walk.map_wide::<T, T>(LIGHT, move |a| if a > high { high } else { a }),
             (None, None) => walk.map::<T, T>(LIGHT, |a| a),
         }
     })
@@ -219,7 +219,7 @@ pub fn threshold(walk: &Loop<2>, threshold: Scalar, value: Scalar) -> Result<()>
     compute!(walk.common(), "threshold_cpu", integer half float, T => {
         type W = <T as Number>::Wide;
         let (threshold, value) = (W::from_scalar(threshold), W::from_scalar(value));
-        walk.map::<T, T>(LIGHT, move |a| if a <= threshold { value } else { a })
+        walk.map_wide::<T, T>(LIGHT, move |a| if a <= threshold { value } else { a })
     })
 }
 
@@ -228,7 +228,7 @@ pub fn threshold_backward(walk: &Loop<3>, threshold: Scalar) -> Result<()> {
     compute!(walk.common(), "threshold_cpu", integer half float, T => {
         type W = <T as Number>::Wide;
         let threshold = W::from_scalar(threshold);
-        walk.map::<T, T, T>(LIGHT, move |grad, x| if x <= threshold { W::ZERO } else { grad })
+        walk.map_wide::<T, T, T>(LIGHT, move |grad, x| if x <= threshold { W::ZERO } else { grad })
     })
 }
 

@@ -68,7 +68,7 @@ pub fn lines(
 /// `out = a * scale + shift`
 pub fn along_lines(walk: &Loop<4>) -> Result<()> {
     compute!(walk.common(), "batch_norm", half float, T => {
-        walk.map::<T, T, T, T>(LIGHT, |x, scale, shift| x.mul(scale).add(shift))
+        walk.map_wide::<T, T, T, T>(LIGHT, |x, scale, shift| x.mul(scale).add(shift))
     })
 }
 

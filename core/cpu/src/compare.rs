@@ -10,42 +10,42 @@ use rushlight_base::Result;
 /// out = (a == b)
 pub fn eq(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "eq_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map::<Flag, T, T>(LIGHT, |a, b| a == b)
+        walk.map_wide::<Flag, T, T>(LIGHT, |a, b| a == b)
     })
 }
 
 /// out = (a != b)
 pub fn ne(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "ne_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map::<Flag, T, T>(LIGHT, |a, b| a != b)
+        walk.map_wide::<Flag, T, T>(LIGHT, |a, b| a != b)
     })
 }
 
 /// out = (a < b)
 pub fn lt(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "lt_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(LIGHT, |a, b| a < b)
+        walk.map_wide::<Flag, T, T>(LIGHT, |a, b| a < b)
     })
 }
 
 /// out = (a <= b)
 pub fn le(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "le_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(LIGHT, |a, b| a <= b)
+        walk.map_wide::<Flag, T, T>(LIGHT, |a, b| a <= b)
     })
 }
 
 /// out = (a > b)
 pub fn gt(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "gt_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(LIGHT, |a, b| a > b)
+        walk.map_wide::<Flag, T, T>(LIGHT, |a, b| a > b)
     })
 }
 
 /// out = (a >= b)
 pub fn ge(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "ge_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(LIGHT, |a, b| a >= b)
+        walk.map_wide::<Flag, T, T>(LIGHT, |a, b| a >= b)
     })
 }
 

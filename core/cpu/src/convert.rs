@@ -77,7 +77,13 @@ half_casts! {
 unsafe fn cast_all<A: Source, R: Target>(from: *const u8, to: *mut u8, len: usize) {
     let kernel = CastAll::<A, R> { from: from.cast(), to: to.cast(), len };
     // The rare pairs would fill the library with loops for each instruction set.
-    if is_common(A::DTYPE) && is_common(R::DTYPE) { simd::run(kernel) } else { kernel.portable() }
+    if const { !is_common(A::DTYPE) || !is_common(R::DTYPE) } {
+        simd::run_plain(kernel)
+    } else if const { simd::is_float(A::DTYPE) } {
+        simd::run(kernel)
+    } else {
+        simd::run_over::<R, _>(kernel)
+    }
 }
 
 const fn is_common(dtype: DType) -> bool {
@@ -91,22 +97,15 @@ struct CastAll<A, R> {
     len: usize,
 }
 
-impl<A: Source, R: Target> CastAll<A, R> {
-    #[inline(always)]
-    fn portable(self) {
-        for i in 0..self.len {
-            // SAFETY: the promise made to `cast_all`.
-            unsafe { self.to.add(i).write(R::cast(self.from.add(i).read())) }
-        }
-    }
-}
-
 impl<A: Source, R: Target> Kernel for CastAll<A, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        self.portable();
+        for i in 0..self.len {
+            // SAFETY: the promise made to `cast_all`.
+            unsafe { self.to.add(i).write(R::cast(self.from.add(i).read())) }
+        }
     }
 }
 

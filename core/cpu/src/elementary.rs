@@ -203,7 +203,7 @@ pub fn scale(walk: &Loop<2>, factor: f64) -> Result<()> {
 pub fn tanh_backward(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "tanh_backward_cpu", half float complex, T => {
         type W = <T as Number>::Wide;
-        walk.map::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y.mul(y)).conjugate()))
+        walk.map_wide::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y.mul(y)).conjugate()))
     })
 }
 
@@ -211,7 +211,7 @@ pub fn tanh_backward(walk: &Loop<3>) -> Result<()> {
 pub fn sigmoid_backward(walk: &Loop<3>) -> Result<()> {
     compute!(walk.common(), "sigmoid_backward_cpu", half float complex, T => {
         type W = <T as Number>::Wide;
-        walk.map::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y).mul(y).conjugate()))
+        walk.map_wide::<T, T, T>(LIGHT, |grad, y| grad.mul(W::ONE.sub(y).mul(y).conjugate()))
     })
 }
 

@@ -69,7 +69,7 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
 }
 
 /// out = the next of `values`, element by element, for a one-dimensional output.
-pub fn integers(out: &Array, mut values: impl Iterator<Item = i64>) -> Result<()> {
+pub fn integers(out: &Array, values: &mut dyn Iterator<Item = i64>) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     dispatch!(out.dtype(), "indices_cpu", integer unsigned half float, T => {
         walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()));

@@ -91,9 +91,9 @@ struct Affine<S: Simd, T: Float> {
     bias: Shared<T::Wide>,
 }
 
-impl<S: Simd, T: Float, const N: usize, const PACKED: bool> Term<S, T, N, PACKED> for Affine<S, T> {
+impl<S: Simd, T: Float, const N: usize, const ALONG: bool> Term<S, T, N, ALONG> for Affine<S, T> {
     #[inline(always)]
-    fn of(self, at: Place<'_, S, T, N, PACKED>) -> T::Vector<S> {
+    fn of(self, at: Place<'_, S, T, N, ALONG>) -> T::Vector<S> {
         let normal = (at.read(1) - self.mean) * self.rstd;
         normal * at.shared(self.weight) + at.shared(self.bias)
     }
@@ -116,7 +116,7 @@ impl<T: Float> Copy for Forward<T> {}
 
 impl<T: Float> RowOp<T, 2> for Forward<T> {
     #[inline(always)]
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 2, PACKED>, row: usize) {
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 2, ALONG>, row: usize) {
         let count = T::Vector::<S>::from_f64(self.len);
         let mean = strip.fold::<S>(FloatSum, First([])) / count;
         let variance = strip.fold::<S>(FloatSum, Squares([mean])) / count;
@@ -189,11 +189,11 @@ struct Weighted<S: Simd, T: Float, const NORMAL: bool> {
     weight: Option<Shared<T::Wide>>,
 }
 
-impl<S: Simd, T: Float, const NORMAL: bool, const N: usize, const PACKED: bool> Term<S, T, N, PACKED>
+impl<S: Simd, T: Float, const NORMAL: bool, const N: usize, const ALONG: bool> Term<S, T, N, ALONG>
     for Weighted<S, T, NORMAL>
 {
     #[inline(always)]
-    fn of(self, at: Place<'_, S, T, N, PACKED>) -> T::Vector<S> {
+    fn of(self, at: Place<'_, S, T, N, ALONG>) -> T::Vector<S> {
         let mut grad = at.read(1);
         if let Some(weight) = self.weight {
             grad = grad * at.shared(weight);
@@ -210,9 +210,9 @@ struct ByInput<S: Simd, T: Float> {
     slope: T::Vector<S>,
 }
 
-impl<S: Simd, T: Float, const N: usize, const PACKED: bool> Term<S, T, N, PACKED> for ByInput<S, T> {
+impl<S: Simd, T: Float, const N: usize, const ALONG: bool> Term<S, T, N, ALONG> for ByInput<S, T> {
     #[inline(always)]
-    fn of(self, at: Place<'_, S, T, N, PACKED>) -> T::Vector<S> {
+    fn of(self, at: Place<'_, S, T, N, ALONG>) -> T::Vector<S> {
         let Weighted { mean, rstd, .. } = self.term;
         let normal = (at.read(2) - mean) * rstd;
         rstd * (self.term.of(at) - self.shift - normal * self.slope)
@@ -235,7 +235,7 @@ impl<T: Float> Copy for Backward<T> {}
 
 impl<T: Float> RowOp<T, 3> for Backward<T> {
     #[inline(always)]
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 3, PACKED>, row: usize) {
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 3, ALONG>, row: usize) {
         let weight = self.weight;
         // SAFETY: there is a number for each row.
         let [mean, rstd] =

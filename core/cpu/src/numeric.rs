@@ -251,7 +251,7 @@ fn between<W: Weight>(a: W, b: W, weight: W) -> W {
 /// out = a + weight (b - a): operands (out, a, b, weight).
 pub fn lerp(walk: &Loop<4>) -> Result<()> {
     compute!(walk.common(), "lerp_kernel_tensor", half float complex, T => {
-        walk.map::<T, T, T, T>(LIGHT, between)
+        walk.map_wide::<T, T, T, T>(LIGHT, between)
     })
 }
 
@@ -259,7 +259,7 @@ pub fn lerp(walk: &Loop<4>) -> Result<()> {
 pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
     compute!(walk.common(), "lerp_kernel_scalar", half float complex, T => {
         let weight = <T as Number>::Wide::from_scalar(weight);
-        walk.map::<T, T, T>(LIGHT, move |a, b| between(a, b, weight))
+        walk.map_wide::<T, T, T>(LIGHT, move |a, b| between(a, b, weight))
     })
 }
 
@@ -423,7 +423,7 @@ weights!(f32, f64);
 pub fn addcmul(walk: &Loop<4>, value: Scalar) -> Result<()> {
     compute!(walk.common(), "addcmul_cpu_out", integer half float complex chalf, T => {
         let value = <T as Number>::Wide::from_scalar(value);
-        walk.map::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).mul(c)))
+        walk.map_wide::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).mul(c)))
     })
 }
 
@@ -431,7 +431,7 @@ pub fn addcmul(walk: &Loop<4>, value: Scalar) -> Result<()> {
 pub fn addcdiv(walk: &Loop<4>, value: Scalar) -> Result<()> {
     compute!(walk.common(), "addcdiv_cpu_out", half float complex chalf, T => {
         let value = <T as Number>::Wide::from_scalar(value);
-        walk.map::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
+        walk.map_wide::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
     })
 }
 

@@ -123,24 +123,33 @@ impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
     }
 }
 
-/// Updates every element of `N` arrays of one shape, in one pass.
+/// Updates every element of `N` arrays of one shape, in one pass. They have the dtype `T`.
 fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N>) -> Result<()> {
-    let sizes = arrays[0].sizes();
-    let same = arrays.iter().all(|array| array.sizes() == sizes && array.dtype() == arrays[0].dtype());
+    each_row(arrays, &|at, steps, len| {
+        run(Row { update, at: at.map(|at| at.cast::<T>()), steps, len });
+    })
+}
+
+/// Calls `visit` with the addresses of rows of `N` arrays of one shape and dtype, the steps along them and their length.
+fn each_row<const N: usize>(
+    arrays: [&Array; N],
+    visit: &(dyn Fn([*mut u8; N], [isize; N], usize) + Sync),
+) -> Result<()> {
+    let (sizes, dtype) = (arrays[0].sizes(), arrays[0].dtype());
+    let same = arrays.iter().all(|array| array.sizes() == sizes && array.dtype() == dtype);
     ensure!(same, Runtime, "params, grads and optimizer state must have the same dtype and shape");
-    let at = arrays.map(|array| Shared::new(array.as_ptr::<T>()));
+    let (at, size) = (arrays.map(|array| Shared::new(array.start())), dtype.size());
     if arrays.iter().all(|array| array.is_contiguous()) {
         return parallel_chunks(arrays[0].numel(), GRAIN, &|chunk| {
-            let at = at.map(|at| at.get().wrapping_add(chunk.start));
-            run(Row { update, at, steps: [1; N], len: chunk.len() });
+            visit(at.map(|at| at.get().wrapping_add(chunk.start * size)), [1; N], chunk.len());
         });
     }
     let strides: [DimVec; N] = std::array::from_fn(|operand| DimVec::from_slice(arrays[operand].strides()));
     let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
     let (len, steps) = (plan.row_len(), plan.row_steps());
     plan.rows(&mut |offsets: [isize; N]| {
-        let at = std::array::from_fn(|operand| at[operand].get().wrapping_offset(offsets[operand]));
-        run(Row { update, at, steps, len });
+        let places = std::array::from_fn(|nth| at[nth].get().wrapping_offset(offsets[nth] * size as isize));
+        visit(places, steps, len);
     });
     Ok(())
 }

@@ -114,6 +114,7 @@ const PART: usize = 1 << 15;
 pub(crate) const LONG: usize = 4 * PART;
 
 /// Sorts; a long list on several threads.
+#[inline(never)] // once for each kind of entry, not for each dtype
 pub(crate) fn sort<E: Entry>(entries: &mut Vec<E>) -> Result<()> {
     let len = entries.len();
     if len < LONG || num_threads() == 1 {

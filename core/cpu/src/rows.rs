@@ -25,21 +25,21 @@ use crate::reduce::tests::run;
 #[cfg(not(test))]
 use crate::simd::run;
 
-/// Vectors that are folded before their result joins the others: keeps the error of sums small.
+/// Vectors that are folded, in four chains, before their result joins the others: keeps the error of sums small.
 const LEAF: usize = 512;
 /// Elements of rows worth another thread: they are read several times, and exponentials taken of them.
 const GRAIN: usize = 4096;
 /// Neighbouring rows that are handed to a kernel together.
 const ACROSS: usize = 64;
 
-/// One row of each of `N` arrays, or one vector of neighbouring rows. `PACKED`: neighbouring lanes are neighbours in
-/// memory.
+/// One row of each of `N` arrays, or one vector of neighbouring rows. `ALONG`: a row that lies side by side in memory, which
+/// most do, so that these have code of their own.
 #[derive(Clone, Copy)]
-pub(crate) struct Strip<T, const N: usize, const PACKED: bool> {
+pub(crate) struct Strip<T, const N: usize, const ALONG: bool> {
     at: [*mut T; N],
     /// From a vector to the next.
     steps: [isize; N],
-    /// From a lane to the next; 1 where they are packed.
+    /// From a lane to the next.
     lane_steps: [isize; N],
     /// Vectors with all lanes, and all vectors.
     full: usize,
@@ -51,23 +51,25 @@ pub(crate) struct Strip<T, const N: usize, const PACKED: bool> {
 }
 
 /// One vector of a strip.
-pub(crate) struct Place<'a, S, T, const N: usize, const PACKED: bool> {
-    strip: &'a Strip<T, N, PACKED>,
+pub(crate) struct Place<'a, S, T, const N: usize, const ALONG: bool> {
+    strip: &'a Strip<T, N, ALONG>,
     nth: usize,
     count: usize,
     level: PhantomData<S>,
 }
 
 /// What a pass computes of each vector.
-pub(crate) trait Term<S: Simd, T: Float, const N: usize, const PACKED: bool>: Copy {
+pub(crate) trait Term<S: Simd, T: Float, const N: usize, const ALONG: bool>: Copy {
+    /// Does it take so long that a chain of its own keeps the processor busy, and more would only be more code?
+    const HEAVY: bool = false;
     /// The value at a place.
-    fn of(self, place: Place<'_, S, T, N, PACKED>) -> T::Vector<S>;
+    fn of(self, place: Place<'_, S, T, N, ALONG>) -> T::Vector<S>;
 }
 
 /// `terms! { Power(max): |at| math::exp(at.read(1) - max); }` names terms; what stands in brackets is one vector each, the
-/// same for all places of a strip.
+/// same for all places of a strip. `#[heavy]` stands before what takes tens of instructions.
 macro_rules! terms {
-    ($($name:ident($($field:ident),*): |$at:ident| $value:expr;)*) => {$(
+    ($($(#[$heavy:ident])? $name:ident($($field:ident),*): |$at:ident| $value:expr;)*) => {$(
         struct $name<V>([V; <[&str]>::len(&[$(stringify!($field)),*])]);
 
         impl<V: Copy> Clone for $name<V> {
@@ -78,11 +80,13 @@ macro_rules! terms {
         }
         impl<V: Copy> Copy for $name<V> {}
 
-        impl<S: Simd, T: Float, const N: usize, const PACKED: bool> crate::rows::Term<S, T, N, PACKED>
+        impl<S: Simd, T: Float, const N: usize, const ALONG: bool> crate::rows::Term<S, T, N, ALONG>
             for $name<T::Vector<S>>
         {
+            const HEAVY: bool = !<[&str]>::is_empty(&[$(stringify!($heavy))?]);
+
             #[inline(always)]
-            fn of(self, $at: crate::rows::Place<'_, S, T, N, PACKED>) -> T::Vector<S> {
+            fn of(self, $at: crate::rows::Place<'_, S, T, N, ALONG>) -> T::Vector<S> {
                 let [$($field),*] = self.0;
                 $value
             }
@@ -92,19 +96,17 @@ macro_rules! terms {
 
 pub(crate) use terms;
 
-impl<S: Simd, T: Float, const N: usize, const PACKED: bool> Place<'_, S, T, N, PACKED> {
+impl<S: Simd, T: Float, const N: usize, const ALONG: bool> Place<'_, S, T, N, ALONG> {
     /// The elements of array `operand`; lanes that are not there are zero.
     #[inline(always)]
     pub(crate) fn read(&self, operand: usize) -> T::Vector<S> {
         let (at, lane_step) = self.strip.at(operand, self.nth);
         // SAFETY: the maker of the strip vouches for its elements, and places are made within it.
         unsafe {
-            if !PACKED {
+            if !ALONG && lane_step != 1 {
                 T::load_strided::<S>(at, lane_step * size_of::<T>() as isize, self.count)
-            } else if self.count == T::Vector::<S>::LANES {
-                T::load::<S>(at)
             } else {
-                T::load_partial::<S>(at, self.count)
+                T::load_some::<S>(at, self.count)
             }
         }
     }
@@ -125,30 +127,28 @@ impl<S: Simd, T: Float, const N: usize, const PACKED: bool> Place<'_, S, T, N, P
         let (at, lane_step) = self.strip.at(operand, self.nth);
         // SAFETY: as for `read`.
         unsafe {
-            if !PACKED {
+            if !ALONG && lane_step != 1 {
                 T::store_strided::<S>(value, at, lane_step * size_of::<T>() as isize, self.count);
-            } else if self.count == T::Vector::<S>::LANES {
-                T::store::<S>(value, at);
             } else {
-                T::store_partial::<S>(value, at, self.count);
+                T::store_some::<S>(value, at, self.count);
             }
         }
     }
 }
 
-impl<T: Float, const N: usize, const PACKED: bool> Strip<T, N, PACKED> {
+impl<T: Float, const N: usize, const ALONG: bool> Strip<T, N, ALONG> {
     /// One row of `len` elements.
     #[inline(always)]
-    pub(crate) fn along<S: Simd>(at: [*mut T; N], steps: [isize; N], len: usize) -> Strip<T, N, PACKED> {
+    fn along<S: Simd>(at: [*mut T; N], steps: [isize; N], len: usize) -> Strip<T, N, ALONG> {
         let lanes = T::Vector::<S>::LANES;
         let (full, rest, vectors) = (len / lanes, len % lanes, len.div_ceil(lanes));
-        let vector_steps = if PACKED { [lanes as isize; N] } else { steps.map(|step| step * lanes as isize) };
+        let vector_steps = if ALONG { [lanes as isize; N] } else { steps.map(|step| step * lanes as isize) };
         Strip { at, steps: vector_steps, lane_steps: steps, full, vectors, rest, across: false }
     }
 
     /// `width` neighbouring rows of `len` elements: one vector of them.
     #[inline(always)]
-    fn across<S: Simd>(at: [*mut T; N], steps: [isize; N], len: usize, width: usize) -> Strip<T, N, PACKED> {
+    fn across<S: Simd>(at: [*mut T; N], steps: [isize; N], len: usize, width: usize) -> Strip<T, N, ALONG> {
         let full = if width == T::Vector::<S>::LANES { len } else { 0 };
         Strip { at, steps, lane_steps: [1; N], full, vectors: len, rest: width, across: true }
     }
@@ -159,49 +159,58 @@ impl<T: Float, const N: usize, const PACKED: bool> Strip<T, N, PACKED> {
     }
 
     #[inline(always)]
-    fn place<S: Simd>(&self, nth: usize, count: usize) -> Place<'_, S, T, N, PACKED> {
+    fn place<S: Simd>(&self, nth: usize, count: usize) -> Place<'_, S, T, N, ALONG> {
         Place { strip: self, nth, count, level: PhantomData }
+    }
+
+    /// Lanes of vector `nth`.
+    #[inline(always)]
+    fn count<S: Simd>(&self, nth: usize) -> usize {
+        if nth < self.full { T::Vector::<S>::LANES } else { self.rest }
     }
 
     /// Writes `term` of each vector to array 0.
     #[inline(always)]
-    pub(crate) fn map<S: Simd>(&self, term: impl Term<S, T, N, PACKED>) {
-        for nth in 0..self.full {
-            let lanes = T::Vector::<S>::LANES;
+    pub(crate) fn map<S: Simd>(&self, term: impl Term<S, T, N, ALONG>) {
+        let (lanes, mut nth) = (T::Vector::<S>::LANES, 0);
+        while ALONG && nth < self.full {
             self.place::<S>(nth, lanes).write(0, term.of(self.place(nth, lanes)));
+            nth += 1;
         }
-        for nth in self.full..self.vectors {
-            self.place::<S>(nth, self.rest).write(0, term.of(self.place(nth, self.rest)));
+        while nth < self.vectors {
+            let count = if ALONG { self.rest } else { self.count::<S>(nth) };
+            self.place::<S>(nth, count).write(0, term.of(self.place(nth, count)));
+            nth += 1;
         }
     }
 
     /// Folds `term` of each vector. The result is in all lanes, or, where the lanes are rows, each lane has its own.
     #[inline(always)]
-    pub(crate) fn fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, PACKED>) -> T::Vector<S> {
+    pub(crate) fn fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         self.pass::<S, false>(fold, term)
     }
 
     /// [`map`](Self::map) and [`fold`](Self::fold) at once; what is folded has not been rounded.
     #[inline(always)]
-    pub(crate) fn map_and_fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, PACKED>) -> T::Vector<S> {
+    pub(crate) fn map_and_fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         self.pass::<S, true>(fold, term)
     }
 
     #[inline(always)]
-    fn pass<S: Simd, const WRITES: bool>(
-        &self,
-        fold: impl FloatFold,
-        term: impl Term<S, T, N, PACKED>,
-    ) -> T::Vector<S> {
+    fn pass<S: Simd, const WRITES: bool>(&self, fold: impl FloatFold, term: impl Term<S, T, N, ALONG>) -> T::Vector<S> {
         let lanes = T::Vector::<S>::LANES;
         let empty = empty_of::<S, T, _>(fold);
+        // Four chains, so that enough operations are under way at once. What takes long by itself needs but one.
+        let (together, leaf) = if heavy(term) { (1, LEAF / 4) } else { (4, LEAF) };
         let (mut total, mut nth) = (empty, 0);
-        while nth < self.full {
-            let end = self.full.min(nth + LEAF);
-            // Four chains, so that enough operations are under way at once.
+        // What is left of a row that lies side by side is apart, as short rows are nothing else.
+        let most = if ALONG { self.full } else { self.vectors };
+        while nth < most {
+            let end = most.min(nth + leaf);
             let mut chains = [empty; 4];
-            while nth + 4 <= end {
-                for chain in &mut chains {
+            let chained = nth + end.min(self.full).saturating_sub(nth) / together * together;
+            while ALONG && nth < chained {
+                for chain in &mut chains[..together] {
                     let value = term.of(self.place(nth, lanes));
                     if WRITES {
                         self.place::<S>(nth, lanes).write(0, value);
@@ -211,25 +220,35 @@ impl<T: Float, const N: usize, const PACKED: bool> Strip<T, N, PACKED> {
                 }
             }
             while nth < end {
-                let value = term.of(self.place(nth, lanes));
+                let count = if ALONG { lanes } else { self.count::<S>(nth) };
+                let value = term.of(self.place(nth, count));
                 if WRITES {
-                    self.place::<S>(nth, lanes).write(0, value);
+                    self.place::<S>(nth, count).write(0, value);
                 }
-                chains[0] = fold.merge(chains[0], value);
+                // Other rows meet in the same order, in less code.
+                let chain = if !ALONG && nth < chained { nth % together } else { 0 };
+                chains[chain] = fold.merge(chains[chain], T::Vector::<S>::select(Mask::first(count), value, empty));
                 nth += 1;
             }
             let [a, b, c, d] = chains;
-            total = fold.merge(total, fold.merge(fold.merge(a, c), fold.merge(b, d)));
+            let part = if together == 1 { a } else { fold.merge(fold.merge(a, c), fold.merge(b, d)) };
+            total = fold.merge(total, part);
         }
-        for nth in self.full..self.vectors {
+        while ALONG && nth < self.vectors {
             let value = term.of(self.place(nth, self.rest));
             if WRITES {
                 self.place::<S>(nth, self.rest).write(0, value);
             }
             total = fold.merge(total, T::Vector::<S>::select(Mask::first(self.rest), value, empty));
+            nth += 1;
         }
         if self.across { total } else { T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b))) }
     }
+}
+
+#[inline(always)]
+fn heavy<S: Simd, T: Float, X: Term<S, T, N, ALONG>, const N: usize, const ALONG: bool>(_: X) -> bool {
+    X::HEAVY
 }
 
 #[inline(always)]
@@ -240,7 +259,7 @@ fn empty_of<S: Simd, T: Float, F: FloatFold>(_: F) -> T::Vector<S> {
 /// What is done to the rows of `N` arrays; the first is the output.
 pub(crate) trait RowOp<T: Float, const N: usize>: Copy + Send + Sync {
     /// The work on one strip, whose first row is number `row`, in row-major order.
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, N, PACKED>, row: usize);
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, N, ALONG>, row: usize);
 }
 
 /// `rows` rows that lie `row_steps` apart.
@@ -264,39 +283,45 @@ impl<T: Float, O: RowOp<T, N>, const N: usize> Kernel for Rows<O, T, N> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let Rows { op, at, steps, len, row_steps, rows, first_row, across } = self;
-        if across {
-            let lanes = T::Vector::<S>::LANES;
-            for first in (0..rows).step_by(lanes) {
-                let at = at.map(|at| at.wrapping_add(first));
-                op.apply::<S, true>(&Strip::across::<S>(at, steps, len, lanes.min(rows - first)), first_row + first);
+        let from = |row: usize| std::array::from_fn(|nth| at[nth].wrapping_offset(row as isize * row_steps[nth]));
+        if !across && steps == [1; N] {
+            for row in 0..rows {
+                op.apply::<S, true>(&Strip::along::<S>(from(row), steps, len), first_row + row);
             }
             return;
         }
-        for row in 0..rows {
-            let at: [*mut T; N] = std::array::from_fn(|nth| at[nth].wrapping_offset(row as isize * row_steps[nth]));
-            if steps == [1; N] {
-                op.apply::<S, true>(&Strip::along::<S>(at, steps, len), first_row + row);
+        let lanes = T::Vector::<S>::LANES;
+        for row in (0..rows).step_by(if across { lanes } else { 1 }) {
+            let strip = if across {
+                Strip::across::<S>(from(row), steps, len, lanes.min(rows - row))
             } else {
-                op.apply::<S, false>(&Strip::along::<S>(at, steps, len), first_row + row);
-            }
+                Strip::along::<S>(from(row), steps, len)
+            };
+            op.apply::<S, false>(&strip, first_row + row);
         }
     }
 }
 
 /// Applies `op` to the rows along `dim` of arrays of one shape and dtype.
 pub(crate) fn apply<T: Float, const N: usize>(arrays: [&Array; N], dim: usize, op: impl RowOp<T, N>) -> Result<()> {
-    let len = arrays[0].size(dim);
+    let steps = arrays.map(|array| array.stride(dim));
+    let walk = rows_along(arrays, dim)?;
+    let (neighbours, row_steps) = walk.inner();
+    let across = steps != [1; N] && row_steps == [1; N] && neighbours >= 4;
+    let at = arrays.map(|array| Shared::new(array.as_ptr::<T>()));
+    drive(&walk, at, steps, arrays[0].size(dim), across, op)
+}
+
+/// The walk over the rows along `dim`.
+#[inline(never)]
+fn rows_along<const N: usize>(arrays: [&Array; N], dim: usize) -> Result<Plan<N>> {
     ensure!(
         arrays.iter().all(|array| array.sizes() == arrays[0].sizes()),
         Internal,
         "a row kernel got arrays of different shapes"
     );
-    let steps = arrays.map(|array| array.stride(dim));
     let parts = arrays.map(|array| array.without(dim));
-    let walk = Plan::<N>::row_major(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice()));
-    let (neighbours, row_steps) = walk.inner();
-    let across = steps != [1; N] && row_steps == [1; N] && neighbours >= 4;
-    drive(&walk, arrays.map(|array| Shared::new(array.as_ptr::<T>())), steps, len, across, op)
+    Ok(Plan::row_major(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice())))
 }
 
 /// Applies `op` to rows of `len` elements, `steps` apart, which begin at the places of `walk`. `across`: neighbours of its
@@ -309,6 +334,21 @@ pub(crate) fn drive<T: Float, const N: usize>(
     across: bool,
     op: impl RowOp<T, N>,
 ) -> Result<()> {
+    let (_, row_steps) = walk.inner();
+    each_block(walk, len, across, &|offsets, first_row, rows| {
+        let at = std::array::from_fn(|nth| at[nth].get().wrapping_offset(offsets[nth]));
+        run(Rows { op, at, steps, len, row_steps, rows, first_row, across });
+    })
+}
+
+/// Cuts the rows of a walk, which have `len` elements, into blocks; calls `visit` with the offsets and the number of the first
+/// row of a block, and how many it has.
+fn each_block<const N: usize>(
+    walk: &Plan<N>,
+    len: usize,
+    across: bool,
+    visit: &(dyn Fn([isize; N], usize, usize) + Sync),
+) -> Result<()> {
     let (neighbours, row_steps) = walk.inner();
     // What is handed out: rows, or blocks of neighbours.
     let (unit, per_row) = if across { (ACROSS, neighbours.div_ceil(ACROSS)) } else { (1, neighbours) };
@@ -318,11 +358,8 @@ pub(crate) fn drive<T: Float, const N: usize>(
     parallel_chunks(per_row * walk.outer(), (GRAIN / (len * unit)).max(1), &|chunk| {
         each_run(walk, per_row, chunk, |row, offsets, units| {
             let (first, end) = (units.start * unit, neighbours.min(units.end * unit));
-            let at = std::array::from_fn(|nth| {
-                at[nth].get().wrapping_offset(offsets[nth] + first as isize * row_steps[nth])
-            });
-            let first_row = row * neighbours + first;
-            run(Rows { op, at, steps, len, row_steps, rows: end - first, first_row, across });
+            let offsets = std::array::from_fn(|nth| offsets[nth] + first as isize * row_steps[nth]);
+            visit(offsets, row * neighbours + first, end - first);
         });
     })
 }

@@ -11,7 +11,7 @@ use crate::number::{Number, Wide};
 use crate::reduce::fold::{Fold, Product, Sum};
 use crate::rows::each_run;
 use crate::shared::Shared;
-use crate::simd::{Kernel, Simd, run_over};
+use crate::simd::{Kernel, Simd, is_float, run, run_plain};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{num_threads, parallel_chunks};
 use rushlight_base::{Complex, Result, Scalar, ensure};
@@ -34,25 +34,25 @@ pub type Scan = fn(&Array, &Array, usize) -> Result<()>;
 
 /// out[i] = a[0] + ... + a[i] along `dim`
 pub fn cumsum(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, false, &Scanning(Sum::<T>(PhantomData))))
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, false, &Scanning::<_, true>(Sum::<T>(PhantomData))))
 }
 
 /// out[i] = a[i] + ... + a[n - 1] along `dim`
 pub fn cumsum_from_end(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, true, &Scanning(Sum::<T>(PhantomData))))
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, true, &Scanning::<_, true>(Sum::<T>(PhantomData))))
 }
 
 /// out[i] = a[0] * ... * a[i] along `dim`
 pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
     dispatch!(a.dtype(), "cumprod_out_cpu", integer half float complex chalf, T => {
-        scan(out, a, dim, false, &Scanning(Product::<T>(PhantomData)))
+        scan(out, a, dim, false, &Scanning::<_, false>(Product::<T>(PhantomData)))
     })
 }
 
 /// out[i] = log(exp(a[0]) + ... + exp(a[i])) along `dim`
 pub fn logcumsumexp(out: &Array, a: &Array, dim: usize) -> Result<()> {
     dispatch!(a.dtype(), "logcumsumexp_out_cpu", half float complex, T => {
-        scan(out, a, dim, false, &Scanning(LogSum::<T>(PhantomData)))
+        scan(out, a, dim, false, &Scanning::<_, false>(LogSum::<T>(PhantomData)))
     })
 }
 
@@ -96,6 +96,7 @@ trait LogAdd: Wide {
 macro_rules! log_add {
     ($($type:ty),*) => {$(
         impl LogAdd for $type {
+            #[inline(never)]
             fn log_add(self, other: $type) -> $type {
                 if self == other && self.is_infinite() {
                     return self;
@@ -106,6 +107,7 @@ macro_rules! log_add {
         }
 
         impl LogAdd for Complex<$type> {
+            #[inline(never)]
             fn log_add(self, other: Self) -> Self {
                 ComplexFunctions::logaddexp(self, other)
             }
@@ -136,12 +138,20 @@ trait Rows: Sync {
     unsafe fn along_in_parallel(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) -> Result<()>;
 }
 
-/// The rows of a fold.
-struct Scanning<F>(F);
+/// The rows of a fold. `FAST`: floats are folded at every level. Other folds are rare, or call functions, to which vectors are
+/// nothing, and one function for each dtype is enough.
+struct Scanning<F, const FAST: bool>(F);
 
-impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Scanning<F, FAST> {
+    #[inline(always)]
+    fn run<K: Kernel>(kernel: K) -> K::Output {
+        if const { FAST && is_float(T::DTYPE) } { run(kernel) } else { run_plain(kernel) }
+    }
+}
+
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>, const FAST: bool> Rows for Scanning<F, FAST> {
     unsafe fn across(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize, width: usize) {
-        run_over::<T, _>(Across { fold: self.0, to: to.cast(), from: from.cast(), steps, len, width });
+        Self::run(Across { fold: self.0, to: to.cast(), from: from.cast(), steps, len, width });
     }
 
     unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) {
@@ -149,7 +159,7 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
         for start in (0..len).step_by(CHUNK) {
             let range = start..len.min(start + CHUNK);
             let chunk = Along { fold: self.0, to: to.cast(), from: from.cast(), steps, range, before, writes: true };
-            before = self.0.merge(before, run_over::<T, _>(chunk));
+            before = self.0.merge(before, Self::run(chunk));
         }
     }
 
@@ -159,7 +169,7 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
         let scan = |chunk: usize, before: T::Wide, writes: bool| -> T::Wide {
             let range = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
             let (to, from) = (to.get().cast(), from.get().cast_const().cast());
-            run_over::<T, _>(Along { fold, to, from, steps, range, before, writes })
+            Self::run(Along { fold, to, from, steps, range, before, writes })
         };
         let mut before = fold.empty();
         let mut carried = [before; TOGETHER];

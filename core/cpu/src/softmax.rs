@@ -11,12 +11,15 @@ use rushlight_base::Result;
 
 terms! {
     First(): |at| at.read(1);
+    #[heavy]
     Powers(max): |at| math::exp(at.read(1) - max);
     Scaled(scale): |at| at.read(0) * scale;
+    #[heavy]
     ScaledPowers(max, scale): |at| math::exp(at.read(1) - max) * scale;
     LogShares(max, log_sum): |at| at.read(1) - max - log_sum;
     Product(): |at| at.read(1) * at.read(2);
     SoftmaxGradient(sum): |at| (at.read(1) - sum) * at.read(2);
+    #[heavy]
     LogSoftmaxGradient(sum): |at| at.read(1) - math::exp(at.read(2)) * sum;
 }
 
@@ -40,7 +43,7 @@ fn rounded<S: Simd, T: Float>(value: T::Vector<S>) -> T::Vector<S> {
 
 impl<T: Float> RowOp<T, 2> for LogSoftmax {
     #[inline(always)]
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 2, PACKED>, _: usize) {
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 2, ALONG>, _: usize) {
         let max = strip.fold::<S>(LargestNumber, First([]));
         let mut log_sum = strip.fold::<S>(FloatSum, Powers([max]));
         if self.rounds {
@@ -68,7 +71,7 @@ struct LogSoftmaxBackward;
 
 impl<T: Float> RowOp<T, 3> for LogSoftmaxBackward {
     #[inline(always)]
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 3, PACKED>, _: usize) {
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 3, ALONG>, _: usize) {
         let sum = strip.fold::<S>(FloatSum, First([]));
         strip.map::<S>(LogSoftmaxGradient([sum]));
     }
@@ -86,7 +89,7 @@ struct Softmax;
 
 impl<T: Float> RowOp<T, 2> for Softmax {
     #[inline(always)]
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 2, PACKED>, _: usize) {
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 2, ALONG>, _: usize) {
         let max = strip.fold::<S>(LargestNumber, First([]));
         let one = T::Vector::<S>::from_f64(1.0);
         if size_of::<T>() == size_of::<T::Wide>() {
@@ -110,7 +113,7 @@ struct SoftmaxBackward;
 
 impl<T: Float> RowOp<T, 3> for SoftmaxBackward {
     #[inline(always)]
-    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 3, PACKED>, _: usize) {
+    fn apply<S: Simd, const ALONG: bool>(self, strip: &Strip<T, 3, ALONG>, _: usize) {
         let sum = strip.fold::<S>(FloatSum, Product([]));
         strip.map::<S>(SoftmaxGradient([sum]));
     }

@@ -10,7 +10,23 @@ use std::sync::OnceLock;
 
 /// As `Job::phase`.
 #[allow(clippy::too_many_arguments)] // what a job has
-pub(super) fn run<T: Number>(
+pub(super) fn run(
+    out: &Array,
+    image: &Array,
+    weight: &Array,
+    bias: Option<&Array>,
+    groups: usize,
+    transposed: bool,
+    axes: &[Axis; 3],
+    spatial: usize,
+) -> Result<()> {
+    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, T => {
+        run_of::<T>(out, image, weight, bias, groups, transposed, axes, spatial)
+    })
+}
+
+#[allow(clippy::too_many_arguments)] // as above
+fn run_of<T: Number>(
     out: &Array,
     image: &Array,
     weight: &Array,

@@ -17,9 +17,8 @@ mod weights;
 
 use crate::array::Array;
 use crate::gemm::{Activation, Epilogue, Factor, gemm_panels};
-use crate::number::Number;
 use axis::{Axis, forward_axis, phases};
-use rushlight_base::{Element, Result, Scalar, Storage, ensure};
+use rushlight_base::{Result, Scalar, Storage, ensure};
 pub use taps::transposed_by_taps;
 use unfolded::{Kernels, Unfolded};
 pub use weights::weight_gradient;
@@ -57,21 +56,26 @@ pub fn transposed(out: &Array, image: &Array, weight: &Array, bias: Option<&Arra
 
 fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk, transposed: bool) -> Result<()> {
     let spatial = walk.stride.len();
-    let fits = [out, image, weight].iter().all(|array| array.ndim() == spatial + 2);
-    ensure!(fits && (1..=3).contains(&spatial), Internal, "a convolution got images of other ranks");
-    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, T => {
-        let groups = walk.groups as usize;
-        let job = Job::<T> { out, image, weight, bias, groups, spatial, transposed, marker: std::marker::PhantomData };
-        let axes = job.axes(walk);
-        for phase in axis::products(&axes) {
-            job.phase(&phase)?;
-        }
-        Ok(())
-    })
+    check(out, [image, weight], spatial)?;
+    let groups = walk.groups as usize;
+    let job = Job { out, image, weight, bias, groups, spatial, transposed };
+    let axes = job.axes(walk);
+    for phase in axis::products(&axes) {
+        job.phase(&phase)?;
+    }
+    Ok(())
+}
+
+/// Is there a convolution of these ranks and this dtype? Elements are only moved here, and computed with elsewhere.
+fn check(out: &Array, inputs: [&Array; 2], spatial: usize) -> Result<()> {
+    let alike = |array: &&Array| array.ndim() == spatial + 2 && array.dtype() == out.dtype();
+    let fits = out.ndim() == spatial + 2 && inputs.iter().all(alike);
+    ensure!(fits && (1..=3).contains(&spatial), Internal, "a convolution got images of other ranks or dtypes");
+    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, _T => Ok(()))
 }
 
 /// A correlation under way.
-struct Job<'a, T> {
+struct Job<'a> {
     out: &'a Array<'a>,
     image: &'a Array<'a>,
     weight: &'a Array<'a>,
@@ -79,10 +83,9 @@ struct Job<'a, T> {
     groups: usize,
     spatial: usize,
     transposed: bool,
-    marker: std::marker::PhantomData<T>,
 }
 
-impl<T: Number> Job<'_, T> {
+impl Job<'_> {
     /// For each spatial dimension, its phases.
     fn axes(&self, walk: &Walk) -> [Vec<Axis>; 3] {
         let skipped = 3 - self.spatial;
@@ -105,7 +108,7 @@ impl<T: Number> Job<'_, T> {
         }
         let [out_channels, channels] = self.channels();
         if channels == 1 && self.groups > 1 && out_channels * self.groups >= 4 {
-            return depthwise::run::<T>(
+            return depthwise::run(
                 self.out,
                 self.image,
                 self.weight,
@@ -121,7 +124,7 @@ impl<T: Number> Job<'_, T> {
         // Columns that no one step leads through are put together elsewhere, and copied.
         let room = match place.column_step(axes) {
             Some(_) => None,
-            None => Some(Storage::allocate(out_channels * columns * T::DTYPE.size())?),
+            None => Some(Storage::allocate(out_channels * columns * self.out.dtype().size())?),
         };
         for sample in 0..self.out.size(0) {
             for group in 0..self.groups {
@@ -143,27 +146,27 @@ impl<T: Number> Job<'_, T> {
         let columns: usize = axes.iter().map(|axis| axis.length).product();
         let taps: usize = axes.iter().map(|axis| axis.taps.len()).product();
         let depth = channels * taps;
-        let first = self.out.as_ptr::<T>().wrapping_offset(
-            sample as isize * self.out.stride(0) + (group * rows) as isize * self.out.stride(1) + place.offset,
-        );
+        let (dtype, size) = (self.out.dtype(), self.out.dtype().size() as isize);
+        let offset = sample as isize * self.out.stride(0) + (group * rows) as isize * self.out.stride(1) + place.offset;
+        let first = self.out.start().wrapping_offset(offset * size);
         let sizes = [rows as i64, columns as i64];
         let (at, strides) = match (room, place.column_step(axes)) {
             (None, Some(step)) => (first, [self.out.stride(1) as i64, step as i64]),
-            (Some(room), _) => (room.data().cast(), [columns as i64, 1]),
+            (Some(room), _) => (room.data(), [columns as i64, 1]),
             (None, None) => return Ok(()),
         };
         // SAFETY: the matrix is a part of the output, or the room made for it.
-        let out = unsafe { Array::new(at.cast(), T::DTYPE, &sizes, &strides) };
+        let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
         let bias_strides = [self.bias.map_or(0, |bias| bias.stride(0) as i64), 0];
         let bias = self.bias.map(|bias| {
-            let at = bias.as_ptr::<T>().wrapping_offset((group * rows) as isize * bias.stride(0));
+            let at = bias.start().wrapping_offset((group * rows) as isize * bias.stride(0) * size);
             // SAFETY: the biases of the group's channels, one for each row.
-            unsafe { Array::new(at.cast(), T::DTYPE, &sizes, &bias_strides) }
+            unsafe { Array::new(at, dtype, &sizes, &bias_strides) }
         });
         let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
         let epilogue = Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity };
-        let image = Unfolded::<T>::new(self.image, axes, self.spatial, sample, group * channels);
-        let kernels = Kernels::<T>::new(
+        let image = Unfolded::new(self.image, axes, self.spatial, sample, group * channels);
+        let kernels = Kernels::new(
             self.weight,
             axes,
             self.spatial,
@@ -177,7 +180,7 @@ impl<T: Number> Job<'_, T> {
             Some(strides) => {
                 weight_strides = strides;
                 // SAFETY: the weights of the group's rows.
-                Some(unsafe { Array::new(kernels.first().cast(), T::DTYPE, &weight_sizes, &weight_strides) })
+                Some(unsafe { Array::new(kernels.first(), dtype, &weight_sizes, &weight_strides) })
             }
             None => None,
         };
@@ -185,17 +188,19 @@ impl<T: Number> Job<'_, T> {
             Some(strides) => {
                 plain_strides = strides;
                 // SAFETY: the group's channels of the image.
-                Some(unsafe { Array::new(image.first().cast(), T::DTYPE, &plain_sizes, &plain_strides) })
+                Some(unsafe { Array::new(image.first(), dtype, &plain_sizes, &plain_strides) })
             }
             None => None,
         };
-        let left = weight_matrix.as_ref().map_or(Factor::Panels([rows, depth], &kernels), Factor::Matrix);
-        let right = plain.as_ref().map_or(Factor::Panels([depth, columns], &image), Factor::Matrix);
-        gemm_panels::<T>(&out, left, right, &epilogue)?;
-        if room.is_some() {
-            place.spread::<T>(at, first, self.out.stride(1), rows, axes);
-        }
-        Ok(())
+        by_size!(out, T => {
+            let left = weight_matrix.as_ref().map_or(Factor::<T>::Panels([rows, depth], &kernels), Factor::Matrix);
+            let right = plain.as_ref().map_or(Factor::Panels([depth, columns], &image), Factor::Matrix);
+            gemm_panels(dtype, &out, left, right, &epilogue)?;
+            if room.is_some() {
+                place.spread::<T>(at.cast(), first.cast(), self.out.stride(1), rows, axes);
+            }
+            Ok(())
+        })
     }
 }
 
@@ -222,7 +227,7 @@ impl Place {
     }
 
     /// Copies rows of positions to where they belong.
-    fn spread<T: Element>(&self, from: *mut T, to: *mut T, channel_step: isize, rows: usize, axes: &[Axis; 3]) {
+    fn spread<T: Copy>(&self, from: *mut T, to: *mut T, channel_step: isize, rows: usize, axes: &[Axis; 3]) {
         let [depth, height, width] = [0, 1, 2].map(|dim| axes[dim].length);
         let mut from = from.cast_const();
         for row in 0..rows {

@@ -4,7 +4,6 @@ use super::axis::{Axis, even_step};
 use crate::array::Array;
 use crate::gemm::Panels;
 use crate::shared::Shared;
-use rushlight_base::Element;
 use std::ops::Range;
 
 /// The taps of three axes, in order.
@@ -19,23 +18,17 @@ fn each_tap(axes: &[Axis; 3], mut visit: impl FnMut([(usize, isize); 3])) {
 }
 
 /// An image seen so that products become a correlation: a row for each channel and tap, a column for each position.
-pub(super) struct Unfolded<'a, T> {
-    at: Shared<T>,
+pub(super) struct Unfolded<'a> {
+    at: Shared<u8>,
     channel_step: isize,
     steps: [isize; 3],
     axes: &'a [Axis; 3],
     taps: Vec<[(usize, isize); 3]>,
 }
 
-impl<'a, T: Element> Unfolded<'a, T> {
+impl<'a> Unfolded<'a> {
     /// The channels of `image` from `channel` on.
-    pub fn new(
-        image: &Array<'a>,
-        axes: &'a [Axis; 3],
-        spatial: usize,
-        sample: usize,
-        channel: usize,
-    ) -> Unfolded<'a, T> {
+    pub fn new(image: &Array<'a>, axes: &'a [Axis; 3], spatial: usize, sample: usize, channel: usize) -> Unfolded<'a> {
         let offset = sample as isize * image.stride(0) + channel as isize * image.stride(1);
         let mut steps = [0; 3];
         for dim in 0..spatial {
@@ -43,11 +36,11 @@ impl<'a, T: Element> Unfolded<'a, T> {
         }
         let mut taps = Vec::new();
         each_tap(axes, |tap| taps.push(tap));
-        let at = Shared::new(image.as_ptr::<T>().wrapping_offset(offset));
+        let at = Shared::new(image.start().wrapping_offset(offset * image.dtype().size() as isize));
         Unfolded { at, channel_step: image.stride(1), steps, axes, taps }
     }
 
-    pub fn first(&self) -> *mut T {
+    pub fn first(&self) -> *mut u8 {
         self.at.get()
     }
 
@@ -69,7 +62,7 @@ struct Piece {
     width: Range<usize>,
 }
 
-impl<T: Element> Panels<T> for Unfolded<'_, T> {
+impl<T: Copy> Panels<T> for Unfolded<'_> {
     fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize) {
         let [_, rows, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
         let mut pieces = Vec::new();
@@ -100,7 +93,7 @@ impl<T: Element> Panels<T> for Unfolded<'_, T> {
                 let to = &mut to[piece.lane + first - piece.width.start..][..last - first];
                 // SAFETY: positions of the image, by the checks above; it is only read.
                 unsafe {
-                    let from = self.at.get().offset(at).cast_const();
+                    let from = self.at.get().cast::<T>().offset(at).cast_const();
                     if step == 1 {
                         to.copy_from_slice(std::slice::from_raw_parts(from, to.len()));
                     } else {
@@ -115,18 +108,18 @@ impl<T: Element> Panels<T> for Unfolded<'_, T> {
 }
 
 /// The weights of a correlation: a row for each channel of the output, a column for each channel of the source and tap.
-pub(super) struct Kernels<T> {
-    at: Shared<T>,
+pub(super) struct Kernels {
+    at: Shared<u8>,
     row_step: isize,
     channel_step: isize,
     /// Offsets of the elements that the taps meet.
     taps: Vec<isize>,
 }
 
-impl<T: Element> Kernels<T> {
+impl Kernels {
     /// The weights of a group, which begin at `first` of the weight's first dimension. `transposed`: that is the source's.
-    pub fn new(weight: &Array, axes: &[Axis; 3], spatial: usize, first: usize, transposed: bool) -> Kernels<T> {
-        let at = weight.as_ptr::<T>().wrapping_offset(first as isize * weight.stride(0));
+    pub fn new(weight: &Array, axes: &[Axis; 3], spatial: usize, first: usize, transposed: bool) -> Kernels {
+        let at = weight.start().wrapping_offset(first as isize * weight.stride(0) * weight.dtype().size() as isize);
         let (mut row_step, mut channel_step) = (weight.stride(0), weight.stride(1));
         if transposed {
             (row_step, channel_step) = (channel_step, row_step);
@@ -139,7 +132,7 @@ impl<T: Element> Kernels<T> {
         Kernels { at: Shared::new(at), row_step, channel_step, taps }
     }
 
-    pub fn first(&self) -> *mut T {
+    pub fn first(&self) -> *mut u8 {
         self.at.get()
     }
 
@@ -157,13 +150,14 @@ impl<T: Element> Kernels<T> {
     }
 }
 
-impl<T: Element> Panels<T> for Kernels<T> {
+impl<T: Copy> Panels<T> for Kernels {
     fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize) {
+        let at = self.at.get().cast::<T>();
         for (to, p) in panel.chunks_exact_mut(width).zip(depth) {
             let column = (p / self.taps.len()) as isize * self.channel_step + self.taps[p % self.taps.len()];
             for (to, lane) in to.iter_mut().zip(lanes.clone()) {
                 // SAFETY: an element of the weights: channels and taps are within their sizes.
-                *to = unsafe { self.at.get().offset(lane as isize * self.row_step + column).read() };
+                *to = unsafe { at.offset(lane as isize * self.row_step + column).read() };
             }
         }
     }

@@ -6,18 +6,13 @@ use super::axis::{Axis, forward_axis};
 use crate::array::Array;
 use crate::gemm::{Epilogue, Factor, Panels, gemm_panels};
 use crate::shared::Shared;
-use rushlight_base::{Element, Result, ensure};
+use rushlight_base::{Result, ensure};
 use std::ops::Range;
 
 /// out = the gradient by the weights of `forward(grad, image, out)`.
 pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) -> Result<()> {
     let spatial = walk.stride.len();
-    let fits = [out, grad, image].iter().all(|array| array.ndim() == spatial + 2);
-    ensure!(fits && (1..=3).contains(&spatial), Internal, "a convolution got images of other ranks");
-    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, T => run::<T>(out, grad, image, walk, spatial))
-}
-
-fn run<T: Element>(out: &Array, grad: &Array, image: &Array, walk: &Walk, spatial: usize) -> Result<()> {
+    super::check(out, [grad, image], spatial)?;
     let groups = walk.groups as usize;
     let (rows, channels) = (out.size(0) / groups, out.size(1));
     let axes: [Axis; 3] = std::array::from_fn(|dim| match (dim + spatial).checked_sub(3) {
@@ -32,20 +27,22 @@ fn run<T: Element>(out: &Array, grad: &Array, image: &Array, walk: &Walk, spatia
     let strides = [columns as i64, 1];
     ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
     for group in 0..groups {
-        let at = out.as_ptr::<T>().wrapping_add(group * rows * columns);
+        let at = out.start().wrapping_add(group * rows * columns * out.dtype().size());
         // SAFETY: the weights of a group, contiguous.
-        let out = unsafe { Array::new(at.cast(), T::DTYPE, &sizes, &strides) };
-        let left = Sampled::<T>::new(grad, spatial, group * rows, &axes, true);
-        let right = Sampled::<T>::new(image, spatial, group * channels, &axes, false);
-        let factors = (Factor::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
-        gemm_panels::<T>(&out, factors.0, factors.1, &Epilogue::default())?;
+        let out = unsafe { Array::new(at, out.dtype(), &sizes, &strides) };
+        let left = Sampled::new(grad, spatial, group * rows, &axes, true);
+        let right = Sampled::new(image, spatial, group * channels, &axes, false);
+        by_size!(out, T => {
+            let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
+            gemm_panels(out.dtype(), &out, factors.0, factors.1, &Epilogue::default())
+        })?;
     }
     Ok(())
 }
 
 /// An image along samples and positions of the output: a lane for each channel, or for each channel and tap.
-struct Sampled<'a, T> {
-    at: Shared<T>,
+struct Sampled<'a> {
+    at: Shared<u8>,
     sample_step: isize,
     channel_step: isize,
     steps: [isize; 3],
@@ -54,13 +51,14 @@ struct Sampled<'a, T> {
     plain: bool,
 }
 
-impl<'a, T: Element> Sampled<'a, T> {
-    fn new(image: &Array<'a>, spatial: usize, channel: usize, axes: &'a [Axis; 3], plain: bool) -> Sampled<'a, T> {
+impl<'a> Sampled<'a> {
+    fn new(image: &Array<'a>, spatial: usize, channel: usize, axes: &'a [Axis; 3], plain: bool) -> Sampled<'a> {
         let mut steps = [0; 3];
         for dim in 0..spatial {
             steps[3 - spatial + dim] = image.stride(2 + dim);
         }
-        let at = image.as_ptr::<T>().wrapping_offset(channel as isize * image.stride(1));
+        let offset = channel as isize * image.stride(1) * image.dtype().size() as isize;
+        let at = image.start().wrapping_offset(offset);
         let (sample_step, channel_step) = (image.stride(0), image.stride(1));
         Sampled { at: Shared::new(at), sample_step, channel_step, steps, axes, plain }
     }
@@ -79,8 +77,9 @@ impl<'a, T: Element> Sampled<'a, T> {
     }
 }
 
-impl<T: Element> Panels<T> for Sampled<'_, T> {
+impl<T: Copy> Panels<T> for Sampled<'_> {
     fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize) {
+        let source = self.at.get().cast::<T>();
         let [layers, rows, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
         for (column, lane) in lanes.enumerate() {
             let (plane, met) = self.lane(lane);
@@ -103,7 +102,7 @@ impl<T: Element> Panels<T> for Sampled<'_, T> {
                     let start = (p - depth.start + begin - from) * width + column;
                     for i in 0..end - begin {
                         // SAFETY: positions of the image, by the checks above; it is only read.
-                        panel[start + i * width] = unsafe { self.at.get().offset(at + i as isize * step).read() };
+                        panel[start + i * width] = unsafe { source.offset(at + i as isize * step).read() };
                     }
                 }
                 p += to - from;

@@ -49,6 +49,17 @@ impl Convert<u16> for Bits16 {
     }
 }
 
+// Functions that are called: in place they would be large, and complex halves are rare.
+#[inline(never)]
+fn halves_to_complex(value: Complex32) -> Complex64 {
+    Complex::new(f16_to_f32(value.re), f16_to_f32(value.im))
+}
+
+#[inline(never)]
+fn complex_to_halves(value: Complex64) -> Complex32 {
+    Complex::new(f16_from_f32(value.re), f16_from_f32(value.im))
+}
+
 macro_rules! converts {
     ($($from:ty => $to:ty: |$value:ident| $convert:expr;)*) => {$(
         impl Convert<$to> for $from {
@@ -62,8 +73,8 @@ macro_rules! converts {
 }
 
 converts! {
-    f32 => f32: |value| value;
-    f64 => f64: |value| value;
+    u32 => u32: |value| value;
+    u64 => u64: |value| value;
     f16 => f32: |value| f16_to_f32(value);
     bf16 => f32: |value| bf16_to_f32(value);
     i8 => i8: |value| value;
@@ -73,11 +84,8 @@ converts! {
     u8 => i32: |value| i32::from(value);
     i8 => i32: |value| i32::from(value);
     i16 => i32: |value| i32::from(value);
-    i32 => i32: |value| value;
-    i64 => i64: |value| value;
-    Complex64 => Complex64: |value| value;
     Complex128 => Complex128: |value| value;
-    Complex32 => Complex64: |value| Complex::new(f16_to_f32(value.re), f16_to_f32(value.im));
+    Complex32 => Complex64: |value| halves_to_complex(value);
 }
 
 macro_rules! stored {
@@ -108,8 +116,7 @@ stored! {
     i64 as i64: |value| value, |sum| sum;
     Complex64 as Complex64: |value| value, |sum| sum;
     Complex128 as Complex128: |value| value, |sum| sum;
-    Complex32 as Complex64: |value| Complex::new(f16_to_f32(value.re), f16_to_f32(value.im)),
-        |sum| Complex::new(f16_from_f32(sum.re), f16_from_f32(sum.im));
+    Complex32 as Complex64: |value| halves_to_complex(value), |sum| complex_to_halves(sum);
 }
 
 macro_rules! real_sum {

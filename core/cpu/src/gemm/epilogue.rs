@@ -68,31 +68,9 @@ const BLOCK: usize = 16;
 /// As for [`FinishFn`].
 #[inline(always)]
 unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
-    // SAFETY: as for this function.
-    unsafe {
-        match (f.activation, f.add.is_null()) {
-            (Activation::Identity, true) => rows::<S, T, false>(f, |value| value),
-            (Activation::Identity, false) => rows::<S, T, true>(f, |value| value),
-            (activation, true) => rows::<S, T, false>(f, |value: S| value.activate(activation)),
-            (activation, false) => rows::<S, T, true>(f, |value: S| value.activate(activation)),
-        }
-    }
-}
-
-/// # Safety
-/// As for [`FinishFn`].
-#[inline(always)]
-unsafe fn rows<S: Sum, T: Stored<S> + Default, const ADD: bool>(f: &Finish, activate: impl Fn(S) -> S) {
     let (alpha, beta) = (f.alpha.get::<S>(), f.beta.get::<S>());
-    let (alone, plain) = (alpha == S::ONE, beta == S::ONE);
-    let value = |sum: S, add: S| {
-        let product = if alone { sum } else { alpha.mul(sum) };
-        activate(match ADD {
-            false => product,
-            true if plain => add.add(product),
-            true => beta.mul(add).add(product),
-        })
-    };
+    let (alone, plain, adds) = (alpha == S::ONE, beta == S::ONE, !f.add.is_null());
+    let activates = f.activation != Activation::Identity;
     // SAFETY: row < rows and column < columns.
     unsafe {
         for row in 0..f.rows {
@@ -100,14 +78,14 @@ unsafe fn rows<S: Sum, T: Stored<S> + Default, const ADD: bool>(f: &Finish, acti
             let out = f.out.cast::<T>().offset(row as isize * f.out_row);
             let add = f.add.cast::<T>().wrapping_offset(row as isize * f.add_row);
             let mut column = 0;
-            if f.out_column == 1 && (!ADD || f.add_column == 1 || f.add_column == 0) {
+            if f.out_column == 1 && (!adds || f.add_column == 1 || f.add_column == 0) {
                 while column + BLOCK <= f.columns {
                     // A loop for each step, none with a branch inside: so they become vector code for every dtype.
                     let mut values = sums.add(column).cast::<[S; BLOCK]>().read_unaligned();
                     if !alone {
                         values.iter_mut().for_each(|value| *value = alpha.mul(*value));
                     }
-                    if ADD {
+                    if adds {
                         let stored = match f.add_column {
                             1 => add.add(column).cast::<[T; BLOCK]>().read_unaligned(),
                             _ => [add.read(); BLOCK],
@@ -119,18 +97,27 @@ unsafe fn rows<S: Sum, T: Stored<S> + Default, const ADD: bool>(f: &Finish, acti
                         }
                         values.iter_mut().zip(adds).for_each(|(value, add)| *value = add.add(*value));
                     }
+                    if activates {
+                        values.iter_mut().for_each(|value| *value = value.activate(f.activation));
+                    }
                     let mut results = [T::default(); BLOCK];
                     for (result, value) in results.iter_mut().zip(values) {
-                        *result = T::narrow(activate(value));
+                        *result = T::narrow(value);
                     }
                     out.add(column).cast::<[T; BLOCK]>().write_unaligned(results);
                     column += BLOCK;
                 }
             }
             while column < f.columns {
-                let add = if ADD { add.offset(column as isize * f.add_column).read().widen() } else { S::ZERO };
-                let result = T::narrow(value(sums.add(column).read(), add));
-                out.offset(column as isize * f.out_column).write(result);
+                let mut value = sums.add(column).read();
+                if !alone {
+                    value = alpha.mul(value);
+                }
+                if adds {
+                    let add = add.offset(column as isize * f.add_column).read().widen();
+                    value = if plain { add } else { beta.mul(add) }.add(value);
+                }
+                out.offset(column as isize * f.out_column).write(T::narrow(value.activate(f.activation)));
                 column += 1;
             }
         }

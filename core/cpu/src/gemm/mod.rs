@@ -37,7 +37,7 @@ use crate::array::Array;
 use crate::simd::{Level, level};
 use driver::{Operand, Problem, multiply};
 use pack::Source;
-use rushlight_base::{DType, Element, Result, Scalar, ensure};
+use rushlight_base::{DType, Result, Scalar, ensure};
 use ways::{Ways, ways};
 
 pub use batch::batched;
@@ -93,15 +93,23 @@ pub fn gemm_packed(out: &Array, a: &Array, b: &PackedB, epilogue: &Epilogue) -> 
     solve(&b.ways()?, out, sizes, a.ndim() == 2, left, Operand::Packed(b), epilogue)
 }
 
-/// out = epilogue(a b), where either may exist only panel by panel. To the bit what [`gemm_packed`] gives.
-pub fn gemm_panels<T: Element>(out: &Array, a: Factor<T>, b: Factor<T>, epilogue: &Epilogue) -> Result<()> {
-    panels_at(level(), out, a, b, epilogue)
+/// out = epilogue(a b) for operands of `dtype`, where either may exist only panel by panel. To the bit what [`gemm_packed`]
+/// gives.
+pub fn gemm_panels<T: Copy>(dtype: DType, out: &Array, a: Factor<T>, b: Factor<T>, epilogue: &Epilogue) -> Result<()> {
+    panels_at(level(), dtype, out, a, b, epilogue)
 }
 
-fn panels_at<T: Element>(level: Level, out: &Array, a: Factor<T>, b: Factor<T>, epilogue: &Epilogue) -> Result<()> {
-    let ways = ways(T::DTYPE, out.dtype(), level)?;
+fn panels_at<T: Copy>(
+    level: Level,
+    dtype: DType,
+    out: &Array,
+    a: Factor<T>,
+    b: Factor<T>,
+    epilogue: &Epilogue,
+) -> Result<()> {
+    let ways = ways(dtype, out.dtype(), level)?;
     let ([m, k], [inner, n]) = (a.sizes(), b.sizes());
-    ensure!(a.fits() && b.fits(), Internal, "gemm got operands of two dtypes, or one that is no matrix");
+    ensure!(a.fits(dtype) && b.fits(dtype), Internal, "gemm got operands of two dtypes, or one that is no matrix");
     let (a_panels, b_panels) = (a.panels(), b.panels());
     let left = match (&a, &a_panels) {
         (_, Some(panels)) => Operand::Filled(panels),

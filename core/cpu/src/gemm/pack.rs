@@ -250,7 +250,8 @@ unsafe fn gather<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     unsafe { gather_lanes::<T, I, G>(source, lanes, first..depth, width, width, to) }
 }
 
-/// Any lanes, into the first `filled` lanes of a panel, one by one.
+/// Any lanes, into the first `filled` lanes of a panel, one by one. Words may be less aligned than they are alone: a complex
+/// number is packed as one.
 ///
 /// # Safety
 /// As for [`PackFn`].
@@ -270,8 +271,11 @@ unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default + 'static, const G: usiz
             let to = to.add((p / G) * width * G + p % G);
             for lane in 0..filled {
                 let inside = p < depth.end && lane < lanes;
-                let value =
-                    if inside { from.offset(lane as isize * source.lane).read().convert() } else { I::default() };
+                let value = if inside {
+                    from.offset(lane as isize * source.lane).read_unaligned().convert()
+                } else {
+                    I::default()
+                };
                 to.add(lane * G).write(value);
             }
         }

@@ -6,7 +6,7 @@ use super::pack::Source;
 use super::ways::{Ways, ways};
 use crate::array::Array;
 use crate::simd::{Level, level};
-use rushlight_base::{DType, Element, Result, Storage, ensure};
+use rushlight_base::{DType, Result, Storage, ensure};
 use std::ops::Range;
 
 /// The right operand of products, packed for the tiles of this processor: what a layer does with its weights once.
@@ -76,33 +76,34 @@ impl PackedB {
 
 /// An operand that exists only panel by panel: the unfolded image of a convolution, say.
 ///
-/// "Lanes" are the rows of a left operand or the columns of a right one.
-pub trait Panels<T: Element>: Sync {
+/// "Lanes" are the rows of a left operand or the columns of a right one. `T` has as many bytes as an element, and is no more
+/// aligned: panels are filled with what is moved, not computed. All zeros is a value of it.
+pub trait Panels<T: Copy>: Sync {
     /// Writes the elements of `lanes` for each k of `depth` into `panel`: lane `i` of the `p`-th k belongs at
     /// `panel[p * width + i]`. The panel is all zeros before. Called once for each panel, from several threads.
     fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize);
 }
 
 /// The bytes of what a `Panels` fills.
-pub(super) struct Erased<'a, T: Element>(pub &'a dyn Panels<T>);
+pub(super) struct Erased<'a, T: Copy>(pub &'a dyn Panels<T>);
 
-impl<T: Element> Fill for Erased<'_, T> {
+impl<T: Copy> Fill for Erased<'_, T> {
     unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize) {
-        // SAFETY: the caller gives room for as many elements, all of them zero, which is a value of every dtype.
+        // SAFETY: the caller gives room for as many elements, all of them zero, which is a value.
         let panel = unsafe { std::slice::from_raw_parts_mut(to.cast::<T>(), depth.len() * width) };
         self.0.fill(lanes, depth, panel, width);
     }
 }
 
 /// An operand of a product: a matrix, or something that is filled in panel by panel.
-pub enum Factor<'a, T: Element> {
+pub enum Factor<'a, T: Copy> {
     /// A matrix in memory.
     Matrix(&'a Array<'a>),
     /// Sizes of the matrix, and who fills its panels.
     Panels([usize; 2], &'a dyn Panels<T>),
 }
 
-impl<'a, T: Element> Factor<'a, T> {
+impl<'a, T: Copy> Factor<'a, T> {
     pub(super) fn sizes(&self) -> [usize; 2] {
         match self {
             Factor::Matrix(matrix) => [matrix.size(0), matrix.size(1)],
@@ -110,11 +111,11 @@ impl<'a, T: Element> Factor<'a, T> {
         }
     }
 
-    /// Is it a matrix of `T`?
-    pub(super) fn fits(&self) -> bool {
+    /// Is it a matrix of `dtype`?
+    pub(super) fn fits(&self, dtype: DType) -> bool {
         match self {
-            Factor::Matrix(matrix) => matrix.ndim() == 2 && matrix.dtype() == T::DTYPE,
-            Factor::Panels(..) => true,
+            Factor::Matrix(matrix) => matrix.ndim() == 2 && matrix.dtype() == dtype,
+            Factor::Panels(..) => dtype.size() == size_of::<T>(),
         }
     }
 

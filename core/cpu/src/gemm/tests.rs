@@ -4,7 +4,7 @@ use super::batch::batched_at;
 use super::packed::{Factor, PackedB, Panels};
 use super::*;
 use num_complex::Complex;
-use rushlight_base::{Complex32, Complex64, Complex128, bf16, f16, runtime};
+use rushlight_base::{Complex32, Complex64, Complex128, Element, bf16, f16, runtime};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -376,7 +376,7 @@ fn packed_and_filled_like_plain<T: Value>() {
             out.values[..m * n].fill(T::default());
             let (left, right) = (Copied { of: &a, left: true }, Copied { of: &b, left: false });
             let (left, right) = (Factor::Panels([m, k], &left as &dyn Panels<T>), Factor::Panels([k, n], &right));
-            panels_at(level, &out.matrix(), left, right, &plain).unwrap();
+            panels_at(level, T::DTYPE, &out.matrix(), left, right, &plain).unwrap();
             assert_eq!(bits(&out), wanted, "filled, {m} x {n} x {k} of {} at {}", T::DTYPE, level.name());
         }
     }

@@ -46,19 +46,32 @@ macro_rules! at_level {
     };
 }
 
-/// The function that packs elements: plain code for those that are multiplied one by one and are not floats.
+/// The function that packs elements. Those that are multiplied as they are stored are moved, as words of their size; plain
+/// code converts those that are multiplied one by one and are not floats.
 macro_rules! pack {
+    ($level:expr, f32 as f32 x 1) => {
+        at_level!($level, pack::<u32, u32, 1>)
+    };
+    ($level:expr, i32 as i32 x 1) => {
+        at_level!($level, pack::<u32, u32, 1>)
+    };
+    ($level:expr, f64 as f64 x 1) => {
+        at_level!($level, pack::<u64, u64, 1>)
+    };
+    ($level:expr, i64 as i64 x 1) => {
+        at_level!($level, pack::<u64, u64, 1>)
+    };
+    ($level:expr, Complex64 as Complex64 x 1) => {
+        at_level!($level, pack::<u64, u64, 1>)
+    };
+    ($level:expr, Complex128 as Complex128 x 1) => {
+        pack::portable::<Complex128, Complex128, 1>
+    };
+    ($level:expr, Complex32 as Complex64 x 1) => {
+        pack::portable::<Complex32, Complex64, 1>
+    };
     ($level:expr, $from:tt as i32 x 1) => {
         pack::portable::<$from, i32, 1>
-    };
-    ($level:expr, $from:tt as i64 x 1) => {
-        pack::portable::<$from, i64, 1>
-    };
-    ($level:expr, $from:tt as Complex64 x 1) => {
-        pack::portable::<$from, Complex64, 1>
-    };
-    ($level:expr, $from:tt as Complex128 x 1) => {
-        pack::portable::<$from, Complex128, 1>
     };
     ($level:expr, $from:tt as $in:tt x $group:tt) => {
         at_level!($level, pack::<$from, $in, $group>)

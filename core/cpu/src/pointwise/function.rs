@@ -29,18 +29,15 @@ macro_rules! arities {
                 let $Apply { out, $($x,)+ len, f } = self;
                 let lanes = T::Vector::<S>::LANES;
                 let mut at = 0;
-                while at + lanes <= len {
+                // The last one is not whole: functions are long, and so stand here once.
+                while at < len {
+                    let count = lanes.min(len - at);
                     // SAFETY: `Loop::run` hands out pointers to `len` elements.
-                    unsafe { T::store::<S>(f.of($(T::load::<S>($x.add(at))),+), out.add(at)) };
-                    at += lanes;
-                }
-                if at < len {
-                    let rest = len - at;
-                    // SAFETY: as above; fewer than a vector are left.
                     unsafe {
-                        let result = f.of($(T::load_partial::<S>($x.add(at), rest)),+);
-                        T::store_partial::<S>(result, out.add(at), rest);
+                        let result = f.of($(T::load_some::<S>($x.add(at), count)),+);
+                        T::store_some::<S>(result, out.add(at), count);
                     }
+                    at += count;
                 }
             }
         }

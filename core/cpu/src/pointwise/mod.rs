@@ -191,34 +191,42 @@ impl<'a, const N: usize> Loop<'a, N> {
     }
 }
 
-impl Loop<'_, 2> {
-    /// `out = f(a)`, computed in the wide types.
-    #[inline(always)]
-    pub(crate) fn map<R: Number, A: Number>(
-        &self,
-        grain: usize,
-        f: impl Fn(A::Wide) -> R::Wide + Copy + Sync,
-    ) -> Result<()> {
-        let f = move |a: A| R::narrow(f(a.widen()));
-        self.run([R::DTYPE, A::DTYPE], grain, |[out, a], len| {
-            simd::run_over::<A, _>(Map1 { out: out.cast(), a: a.cast(), len, f });
-        })
-    }
+macro_rules! maps {
+    ($($operands:literal, $Map:ident: $A:ident $a:ident $($B:ident $b:ident)*;)*) => {$(
+        impl Loop<'_, $operands> {
+            /// `out = f(...)`, computed in the wide types.
+            #[inline(always)]
+            pub(crate) fn map<R: Number, $A: Number, $($B: Number),*>(
+                &self,
+                grain: usize,
+                f: impl Fn($A::Wide, $($B::Wide),*) -> R::Wide + Copy + Sync,
+            ) -> Result<()> {
+                let f = move |$a: $A, $($b: $B),*| R::narrow(f($a.widen(), $($b.widen()),*));
+                self.run([R::DTYPE, $A::DTYPE, $($B::DTYPE),*], grain, |[out, $a, $($b),*], len| {
+                    simd::run_rare::<$A, _>($Map { out: out.cast(), $a: $a.cast(), $($b: $b.cast(),)* len, f });
+                })
+            }
+
+            /// [`map`](Self::map) for what models spend their time in: floats get their own loop at every level.
+            #[inline(always)]
+            pub(crate) fn map_wide<R: Number, $A: Number, $($B: Number),*>(
+                &self,
+                grain: usize,
+                f: impl Fn($A::Wide, $($B::Wide),*) -> R::Wide + Copy + Sync,
+            ) -> Result<()> {
+                let f = move |$a: $A, $($b: $B),*| R::narrow(f($a.widen(), $($b.widen()),*));
+                self.run([R::DTYPE, $A::DTYPE, $($B::DTYPE),*], grain, |[out, $a, $($b),*], len| {
+                    simd::run_over::<$A, _>($Map { out: out.cast(), $a: $a.cast(), $($b: $b.cast(),)* len, f });
+                })
+            }
+        }
+    )*};
 }
 
-impl Loop<'_, 3> {
-    /// `out = f(a, b)`, computed in the wide types.
-    #[inline(always)]
-    pub(crate) fn map<R: Number, A: Number, B: Number>(
-        &self,
-        grain: usize,
-        f: impl Fn(A::Wide, B::Wide) -> R::Wide + Copy + Sync,
-    ) -> Result<()> {
-        let f = move |a: A, b: B| R::narrow(f(a.widen(), b.widen()));
-        self.run([R::DTYPE, A::DTYPE, B::DTYPE], grain, |[out, a, b], len| {
-            simd::run_over::<A, _>(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
-        })
-    }
+maps! {
+    2, Map1: A a;
+    3, Map2: A a B b;
+    4, Map3: A a B b C c;
 }
 
 impl Loop<'_, 3> {
@@ -246,19 +254,6 @@ impl Loop<'_, 3> {
 }
 
 impl Loop<'_, 4> {
-    /// `out = f(a, b, c)`, computed in the wide types.
-    #[inline(always)]
-    pub(crate) fn map<R: Number, A: Number, B: Number, C: Number>(
-        &self,
-        grain: usize,
-        f: impl Fn(A::Wide, B::Wide, C::Wide) -> R::Wide + Copy + Sync,
-    ) -> Result<()> {
-        let f = move |a: A, b: B, c: C| R::narrow(f(a.widen(), b.widen(), c.widen()));
-        self.run([R::DTYPE, A::DTYPE, B::DTYPE, C::DTYPE], grain, |[out, a, b, c], len| {
-            simd::run_over::<A, _>(Map3 { out: out.cast(), a: a.cast(), b: b.cast(), c: c.cast(), len, f });
-        })
-    }
-
     /// `out = f(a, b, c)` on bit patterns: `T` has the size of the common dtype, which is `out`'s, `b`'s and `c`'s;
     /// `a` is a byte.
     #[inline(always)]

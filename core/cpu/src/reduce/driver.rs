@@ -12,6 +12,7 @@
 
 use super::reducer::{LEAF, LEAF_ROWS, Reducer, Rows, Slot, Slots, Steps, Typed, WIDTH, Worker, slots};
 use super::tree::{DEEP, FLAT, Tree};
+use crate::array::Array;
 use crate::room::room;
 use crate::shared::Shared;
 use rushlight_base::Result;
@@ -40,6 +41,24 @@ pub(crate) unsafe fn reduce<R: Reducer>(
     };
     // SAFETY: the caller's promise.
     unsafe { reduce_any(Worker::new(&Typed(reducer)), plan, from.cast(), &sink) }
+}
+
+/// Reduces `a` into `out`: what [`reduce`] does, without types.
+///
+/// # Safety
+/// The worker is one for elements of `a`.
+pub(super) unsafe fn reduce_arrays(worker: Worker, out: &Array, a: &Array, sink: Sink) -> Result<()> {
+    // SAFETY: the caller's promise; `Array::new` vouches for the elements, and the plan stays within them.
+    unsafe {
+        if out.numel() == 1 && a.is_contiguous() {
+            let mut acc = slots::<1>();
+            let acc = acc.as_mut_ptr().cast::<u8>();
+            flat_any(worker, a.first_byte(), a.numel(), acc)?;
+            sink(0, 1, acc, 1);
+            return Ok(());
+        }
+        reduce_any(worker, &super::plan(out, a, Order::Memory)?, a.first_byte(), sink)
+    }
 }
 
 /// The result of `len` elements from `from`.

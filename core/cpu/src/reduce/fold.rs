@@ -141,9 +141,7 @@ const CHAINS: usize = 8;
 #[inline(always)]
 unsafe fn lifted<S: Simd, F: FloatFold, T: Float<Wide: Real>>(fold: F, at: *const T, count: usize) -> T::Vector<S> {
     // SAFETY: the caller's promise.
-    fold.lift(unsafe {
-        if count == T::Vector::<S>::LANES { T::load::<S>(at) } else { T::load_partial::<S>(at, count) }
-    })
+    fold.lift(unsafe { T::load_some::<S>(at, count) })
 }
 
 /// The result of `len` elements, one after the other.

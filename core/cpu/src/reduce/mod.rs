@@ -25,9 +25,9 @@ use fold::{
     Count, FloatFolding, FloatProduct, FloatSum, Fold, Folding, MET_FALSE, MET_TRUE, Product, ProductToI64, Sum,
     SumToI64, Truth,
 };
-use reducer::Reducer;
+use reducer::{Reducer, Typed, Worker};
 use rushlight_base::reduction::{Order, Reduction};
-use rushlight_base::{Complex128, DType, Element, Result, err};
+use rushlight_base::{Complex128, DType, Element, Result, ensure, err};
 use std::marker::PhantomData;
 
 /// The plan of the reduction of `a` into `out`.
@@ -43,19 +43,18 @@ pub(crate) fn reduce_into<R: Element, A: Reducer>(
     reducer: A,
     finish: impl Fn(A::Acc) -> R + Sync,
 ) -> Result<()> {
-    let (to, from) = (Shared::new(out.as_ptr::<R>()), a.as_ptr::<A::In>().cast_const());
-    // SAFETY: `Array::new` vouches for the elements of both; the plan stays within them.
-    unsafe {
-        if out.numel() == 1 && a.is_contiguous() {
-            to.get().write(finish(driver::flat(reducer, from, a.numel())?));
-            return Ok(());
+    let to = Shared::new(out.as_ptr::<R>());
+    ensure!(a.dtype() == A::In::DTYPE, Internal, "a reducer got elements of another dtype");
+    let sink = |at: isize, step: isize, results: *const u8, count: usize| {
+        for nth in 0..count {
+            // SAFETY: so many results of this reducer; `Array::new` vouches for the elements of `out`.
+            unsafe {
+                to.get().offset(at + nth as isize * step).write(finish(results.cast::<A::Acc>().add(nth).read()))
+            };
         }
-        driver::reduce(reducer, &plan(out, a, Order::Memory)?, from, |at, step, results: &[A::Acc]| {
-            for (nth, &acc) in results.iter().enumerate() {
-                to.get().offset(at + nth as isize * step).write(finish(acc));
-            }
-        })
-    }
+    };
+    // SAFETY: the reducer is one of elements of `a`.
+    unsafe { driver::reduce_arrays(Worker::new(&Typed(reducer)), out, a, &sink) }
 }
 
 /// Folds `a` into `out`, whose element is `finish` of the result.

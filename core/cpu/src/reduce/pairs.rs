@@ -17,18 +17,35 @@ use crate::simd::run;
 /// So many elements are worth a second thread.
 const GRAIN: usize = 1 << 14;
 
-/// What becomes of the fold of a pair.
-#[derive(Clone, Copy)]
-enum Root {
-    None,
-    Square,
-    Power(f64),
+/// The fold of a norm, and what becomes of its result.
+trait Norm: FloatFold {
+    #[inline(always)]
+    fn root<V: FloatVector>(self, total: V) -> V {
+        total
+    }
+}
+
+impl Norm for Set {}
+impl Norm for Sizes {}
+impl Norm for LargestSize {}
+
+impl Norm for Squares {
+    #[inline(always)]
+    fn root<V: FloatVector>(self, total: V) -> V {
+        total.sqrt()
+    }
+}
+
+impl Norm for Powers {
+    #[inline(always)]
+    fn root<V: FloatVector>(self, total: V) -> V {
+        math::pow(total, V::from_f64(1.0 / self.0))
+    }
 }
 
 /// The distances of one row from `count` others.
 struct Row<T, F> {
     fold: F,
-    root: Root,
     a: *const T,
     b: *const T,
     out: *mut T,
@@ -40,12 +57,12 @@ struct Row<T, F> {
     count: usize,
 }
 
-impl<T: Float, F: FloatFold> Kernel for Row<T, F> {
+impl<T: Float, F: Norm> Kernel for Row<T, F> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Row { fold, root, a, b, out, steps, len, between, count } = self;
+        let Row { fold, a, b, out, steps, len, between, count } = self;
         let (lanes, empty) = (T::Vector::<S>::LANES, T::Vector::<S>::from_f64(F::EMPTY));
         // SAFETY: the maker of the kernel vouches for the rows and for a place for each result.
         let read = |at: *const T, step: isize, first: usize, lanes: usize| unsafe {
@@ -65,13 +82,8 @@ impl<T: Float, F: FloatFold> Kernel for Row<T, F> {
                 total = fold.merge(total, size);
             }
             let total = T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b)));
-            let distance = match root {
-                Root::None => total,
-                Root::Square => total.sqrt(),
-                Root::Power(power) => math::pow(total, T::Vector::<S>::from_f64(power)),
-            };
             // SAFETY: as above.
-            unsafe { T::store_partial::<S>(distance, out.wrapping_offset(nth * between[1]), 1) };
+            unsafe { T::store_partial::<S>(fold.root(total), out.wrapping_offset(nth * between[1]), 1) };
         }
     }
 }
@@ -88,35 +100,47 @@ fn start(mut nth: usize, sizes: &[i64], strides: &[i64]) -> isize {
 
 /// `out[..., i, j]` = the norm of order `p`, which is not negative, of `a[..., i, :] - b[..., j, :]`.
 pub fn distances(out: &Array, a: &Array, b: &Array, p: f64) -> Result<()> {
-    dispatch!(a.dtype(), "cdist", half float, T => match p {
-        0.0 => each::<T>(out, a, b, Set, Root::None),
-        1.0 => each::<T>(out, a, b, Sizes, Root::None),
-        2.0 => each::<T>(out, a, b, Squares, Root::Square),
-        f64::INFINITY => each::<T>(out, a, b, LargestSize, Root::None),
-        _ => each::<T>(out, a, b, Powers(p), Root::Power(1.0 / p)),
-    })
-}
-
-fn each<T: Float + Element>(out: &Array, a: &Array, b: &Array, fold: impl FloatFold, root: Root) -> Result<()> {
     let rank = out.ndim();
+    let fits = |array: &&Array| array.ndim() == rank && array.dtype() == out.dtype();
     ensure!(
-        rank >= 2 && a.ndim() == rank && b.ndim() == rank && a.size(rank - 1) == b.size(rank - 1),
+        rank >= 2 && [a, b].iter().all(fits) && a.size(rank - 1) == b.size(rank - 1),
         Internal,
         "distances got arrays that do not fit"
     );
+    dispatch!(a.dtype(), "cdist", half float, T => match p {
+        0.0 => each::<T>(out, a, b, Set),
+        1.0 => each::<T>(out, a, b, Sizes),
+        2.0 => each::<T>(out, a, b, Squares),
+        f64::INFINITY => each::<T>(out, a, b, LargestSize),
+        _ => each::<T>(out, a, b, Powers(p)),
+    })
+}
+
+fn each<T: Float + Element>(out: &Array, a: &Array, b: &Array, fold: impl Norm) -> Result<()> {
+    let last = out.ndim() - 1;
+    let (len, count) = (a.size(last), out.size(last));
+    let steps = [a.stride(last), b.stride(last)];
+    let between = [b.stride(last - 1), out.stride(last)];
+    each_row(out, a, b, &|[out, a, b]| {
+        let (out, a, b) = (out.cast::<T>(), a.cast(), b.cast());
+        run(Row { fold, a, b, out, steps, len, between, count });
+    })
+}
+
+/// Calls `visit` with the addresses of a row of results, a row of `a` and the first of the rows of `b` that it meets.
+fn each_row(out: &Array, a: &Array, b: &Array, visit: &(dyn Fn([*mut u8; 3]) + Sync)) -> Result<()> {
+    let rank = out.ndim();
     let (len, count, rows) = (a.size(rank - 1), out.size(rank - 1), out.numel() / out.size(rank - 1).max(1));
     // The rows of `b` are the same for each of `a`.
     let mut still = DimVec::from_slice(b.strides());
     still[rank - 2] = 0;
     let (sizes, strides) = (out.sizes(), [out.strides(), a.strides(), &still].map(|strides| &strides[..rank - 1]));
-    let at = [out, a, b].map(|array| Shared::new(array.as_ptr::<T>()));
-    let steps = [a.stride(rank - 1), b.stride(rank - 1)];
-    let between = [b.stride(rank - 2), out.stride(rank - 1)];
+    let (at, size) = ([out, a, b].map(|array| Shared::new(array.start())), a.dtype().size() as isize);
     parallel_chunks(rows, (GRAIN / (len * count).max(1)).max(1), &|range| {
         for row in range {
-            let [out, a, b] =
-                std::array::from_fn(|nth| at[nth].get().wrapping_offset(start(row, &sizes[..rank - 1], strides[nth])));
-            run(Row { fold, root, a, b, out, steps, len, between, count });
+            visit(std::array::from_fn(|nth| {
+                at[nth].get().wrapping_offset(start(row, &sizes[..rank - 1], strides[nth]) * size)
+            }));
         }
     })
 }

@@ -35,6 +35,38 @@ pub trait Float: Number {
     /// `count` elements at `target` can be written, and `count <= LANES`.
     unsafe fn store_partial<S: Simd>(vector: Self::Vector<S>, target: *mut Self, count: usize);
 
+    /// Reads `count` elements, mostly a whole vector; the other lanes are zero. For loops whose body should be compiled once.
+    ///
+    /// # Safety
+    /// As for `load_partial`.
+    #[inline(always)]
+    unsafe fn load_some<S: Simd>(source: *const Self, count: usize) -> Self::Vector<S> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if count == Self::Vector::<S>::LANES {
+                Self::load::<S>(source)
+            } else {
+                Self::load_partial::<S>(source, count)
+            }
+        }
+    }
+
+    /// Writes the first `count` lanes, mostly a whole vector, rounded to the element.
+    ///
+    /// # Safety
+    /// As for `store_partial`.
+    #[inline(always)]
+    unsafe fn store_some<S: Simd>(vector: Self::Vector<S>, target: *mut Self, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if count == Self::Vector::<S>::LANES {
+                Self::store::<S>(vector, target);
+            } else {
+                Self::store_partial::<S>(vector, target, count);
+            }
+        }
+    }
+
     /// Reads `count` elements that lie `stride` bytes apart; the other lanes are zero.
     ///
     /// # Safety

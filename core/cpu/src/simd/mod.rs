@@ -207,10 +207,28 @@ pub fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
     }
 }
 
+/// [`run`] with the instructions that every processor of the target has: for loops that are rare, or to which vectors are
+/// nothing.
+#[inline]
+pub fn run_plain<K: Kernel>(kernel: K) -> K::Output {
+    at_portable(kernel)
+}
+
 /// [`run`] for a kernel that reads elements of type `T`, [`run_narrow`] where they are not floats.
 #[inline(always)]
 pub fn run_over<T: Element, K: Kernel>(kernel: K) -> K::Output {
     if const { is_float(T::DTYPE) } { run(kernel) } else { run_narrow(kernel) }
+}
+
+/// [`run`] for a rare loop over elements of type `T`: no wider than AVX2, and with the instructions that every processor has
+/// for complex numbers, of which the compiler hardly makes vectors.
+#[inline(always)]
+pub fn run_rare<T: Element, K: Kernel>(kernel: K) -> K::Output {
+    if const { matches!(T::DTYPE, DType::C32 | DType::C64 | DType::C128) } {
+        run_plain(kernel)
+    } else {
+        run_narrow(kernel)
+    }
 }
 
 /// Is this a real floating-point dtype?

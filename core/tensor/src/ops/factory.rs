@@ -91,20 +91,20 @@ pub fn logspace_to_tensor(
 }
 
 /// Rows and columns of the elements in columns `first(row)..last(row)` of each row.
-fn indices(out: &Dense, row: i64, first: impl Fn(i64) -> i64, last: impl Fn(i64) -> i64) -> Result<()> {
+fn indices(out: &Dense, row: i64, first: &dyn Fn(i64) -> i64, last: &dyn Fn(i64) -> i64) -> Result<()> {
     let each = || (0..row).flat_map(|i| (first(i)..last(i)).map(move |j| (i, j)));
-    fill::integers(&array(&out.with_geometry(views::select(out, 0, 0)?)), each().map(|(i, _)| i))?;
-    fill::integers(&array(&out.with_geometry(views::select(out, 0, 1)?)), each().map(|(_, j)| j))
+    fill::integers(&array(&out.with_geometry(views::select(out, 0, 0)?)), &mut each().map(|(i, _)| i))?;
+    fill::integers(&array(&out.with_geometry(views::select(out, 0, 1)?)), &mut each().map(|(_, j)| j))
 }
 
 /// out = rows and columns of the lower triangle
 pub fn tril_indices(out: &Dense, row: i64, col: i64, offset: i64, _options: Options) -> Result<()> {
-    indices(out, row, |_| 0, |i| offset.saturating_add(i + 1).clamp(0, col))
+    indices(out, row, &|_| 0, &|i| offset.saturating_add(i + 1).clamp(0, col))
 }
 
 /// out = rows and columns of the upper triangle
 pub fn triu_indices(out: &Dense, row: i64, col: i64, offset: i64, _options: Options) -> Result<()> {
-    indices(out, row, |i| offset.saturating_add(i).clamp(0, col), |_| col)
+    indices(out, row, &|i| offset.saturating_add(i).clamp(0, col), &|_| col)
 }
 
 /// out: unset
