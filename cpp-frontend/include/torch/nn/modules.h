@@ -6,3 +6,4 @@
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/loss.h>
+#include <torch/nn/modules/rnn.h>

@@ -5,3 +5,4 @@
 #include <torch/nn/options/dropout.h>
 #include <torch/nn/options/linear.h>
 #include <torch/nn/options/loss.h>
+#include <torch/nn/options/rnn.h>
