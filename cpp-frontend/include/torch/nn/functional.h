@@ -5,3 +5,4 @@
 #include <torch/nn/functional/dropout.h>
 #include <torch/nn/functional/linear.h>
 #include <torch/nn/functional/loss.h>
+#include <torch/nn/functional/multihead_attention.h>
