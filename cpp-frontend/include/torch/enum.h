@@ -109,3 +109,13 @@ at::Reduction::Reduction reduction_get_enum(const std::variant<Names...>& choice
 }  // namespace enumtype
 RLT_NAMESPACE_END
 }  // namespace torch
+
+// Options that an enumerator alone makes, one constructor for each.
+#define TORCH_OPTIONS_CTOR_VARIANT_ARG3(Options, argument, A, B, C) \
+  Options() = default;                                              \
+  Options(torch::enumtype::A value) : argument##_(value) {}         \
+  Options(torch::enumtype::B value) : argument##_(value) {}         \
+  Options(torch::enumtype::C value) : argument##_(value) {}
+#define TORCH_OPTIONS_CTOR_VARIANT_ARG4(Options, argument, A, B, C, D) \
+  TORCH_OPTIONS_CTOR_VARIANT_ARG3(Options, argument, A, B, C)          \
+  Options(torch::enumtype::D value) : argument##_(value) {}

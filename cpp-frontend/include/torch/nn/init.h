@@ -16,7 +16,6 @@ using NonlinearityType = enumtype::OneOf<enumtype::kLinear, enumtype::kConv1D, e
                                       enumtype::kLeakyReLU>;
 using FanModeType = enumtype::OneOf<enumtype::kFanIn, enumtype::kFanOut>;
 
-
 /// Inputs and outputs of one unit: columns and rows of a matrix, times the window of a convolution.
 inline std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
   IntArrayRef sizes = tensor.sizes();
@@ -59,6 +58,57 @@ inline Tensor eye_(Tensor matrix) {
   int64_t count = matrix.size(0) < matrix.size(1) ? matrix.size(0) : matrix.size(1);
   matrix.as_strided({count}, {matrix.stride(0) + matrix.stride(1)}).fill_(1);
   return matrix;
+}
+
+/// A kernel that leaves channels as they are: one in the middle of the window that leads from each channel to itself.
+inline Tensor dirac_(Tensor tensor) {
+  NoGradGuard guard;
+  int64_t dims = tensor.dim();
+  if (dims < 3 || dims > 5) rlt::raise<Error>("Only tensors with 3, 4, or 5 dimensions are supported");
+  tensor.zero_();
+  int64_t count = tensor.size(0) < tensor.size(1) ? tensor.size(0) : tensor.size(1);
+  Tensor middle = tensor;
+  for (int64_t i = 2; i < dims; ++i) middle = middle.select(2, tensor.size(i) / 2);
+  middle.diagonal().narrow(0, 0, count).fill_(1);
+  return tensor;
+}
+/// Normal numbers, with zeros in `sparsity` of each column.
+inline Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01) {
+  NoGradGuard guard;
+  if (tensor.dim() != 2) rlt::raise<Error>("Only tensors with 2 dimensions are supported");
+  int64_t rows = tensor.size(0);
+  int64_t zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
+  tensor.normal_(0, std);
+  for (int64_t column = 0; column < tensor.size(1); ++column) {
+    tensor.select(1, column).index_fill_(0, torch::randperm(rows, TensorOptions(kLong)).narrow(0, 0, zeros), 0);
+  }
+  return tensor;
+}
+
+namespace detail {
+// The operator is found where there is one.
+template <class T, class = void>
+struct Factor {
+  static std::tuple<T, T> qr(const T&) { rlt::raise<c10::NotImplementedError>("orthogonal_ needs the operator linalg_qr, which is not there yet"); }
+};
+template <class T>
+struct Factor<T, std::void_t<decltype(linalg_qr(std::declval<T>(), "reduced"))>> {
+  static std::tuple<T, T> qr(const T& matrix) { return linalg_qr(matrix, "reduced"); }
+};
+}  // namespace detail
+
+/// A matrix with orthogonal rows or columns, times `gain`; dimensions after the first count as columns.
+RLT_LAZY Tensor orthogonal_(Tensor tensor, double gain = 1.0) {
+  NoGradGuard guard;
+  if (tensor.dim() < 2) rlt::raise<Error>("Only tensors with 2 or more dimensions are supported");
+  int64_t rows = tensor.size(0), columns = tensor.numel() / rows;
+  Tensor matrix = torch::randn({rows, columns});
+  if (rows < columns) matrix = matrix.t();
+  auto [q, r] = detail::Factor<Tensor>::qr(matrix);
+  Tensor result = q * r.diagonal().sign();
+  if (rows < columns) result = result.t();
+  tensor.view_as(result).copy_(result);
+  return tensor.mul_(gain);
 }
 
 namespace detail {

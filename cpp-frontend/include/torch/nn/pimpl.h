@@ -3,9 +3,48 @@
 
 #include <torch/nn/module.h>
 
+#include <new>
+
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
+
+namespace detail {
+/// A std::shared_ptr<T> whose class is instantiated where it is used: a hundred holders that a program does not use would
+/// cost it half a second.
+template <class T>
+class SharedSlot {
+ public:
+  SharedSlot(std::shared_ptr<T> pointer) { new (bytes_) std::shared_ptr<T>(std::move(pointer)); }
+  SharedSlot(const SharedSlot& other) : SharedSlot(other.get()) {}
+  SharedSlot(SharedSlot&& other) noexcept : SharedSlot(std::move(other.get())) {}
+  SharedSlot& operator=(const SharedSlot& other) {
+    get() = other.get();
+    return *this;
+  }
+  SharedSlot& operator=(SharedSlot&& other) noexcept {
+    get() = std::move(other.get());
+    return *this;
+  }
+  ~SharedSlot() {
+    using Pointer = std::shared_ptr<T>;
+    get().~Pointer();
+  }
+
+  std::shared_ptr<T>& get() {
+    static_assert(sizeof(std::shared_ptr<T>) == sizeof bytes_, "shared pointers have one size");
+    return *std::launder(reinterpret_cast<std::shared_ptr<T>*>(bytes_));
+  }
+  const std::shared_ptr<T>& get() const { return const_cast<SharedSlot*>(this)->get(); }
+  operator const std::shared_ptr<T>&() const { return get(); }
+  T* operator->() const { return get().get(); }
+  T& operator*() const { return *get(); }
+  explicit operator bool() const { return get() != nullptr; }
+
+ private:
+  alignas(std::shared_ptr<Module>) unsigned char bytes_[sizeof(std::shared_ptr<Module>)];
+};
+}  // namespace detail
 
 template <class Contained>
 class ModuleHolder : detail::ModuleHolderIndicator {
@@ -24,22 +63,22 @@ class ModuleHolder : detail::ModuleHolderIndicator {
       : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
 
-  explicit operator bool() const noexcept { return impl_ != nullptr; }
+  explicit operator bool() const noexcept { return !is_empty(); }
   Contained* operator->() { return get(); }
   const Contained* operator->() const { return get(); }
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
   const std::shared_ptr<Contained>& ptr() const {
     check();
-    return impl_;
+    return impl_.get();
   }
   Contained* get() {
     check();
-    return impl_.get();
+    return &*impl_;
   }
   const Contained* get() const {
     check();
-    return impl_.get();
+    return &*impl_;
   }
   bool is_empty() const noexcept { return !impl_; }
 
@@ -53,16 +92,8 @@ class ModuleHolder : detail::ModuleHolderIndicator {
     return (*get())[std::forward<Key>(key)];
   }
 
-  friend std::ostream& operator<<(std::ostream& stream, const ModuleHolder& holder) { return stream << *holder; }
-  friend serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ModuleHolder& holder) {
-    return archive << std::static_pointer_cast<Module>(holder.ptr());
-  }
-  friend serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHolder& holder) {
-    return archive >> std::static_pointer_cast<Module>(holder.ptr());
-  }
-
  protected:
-  std::shared_ptr<Contained> impl_;
+  detail::SharedSlot<Contained> impl_;
 
  private:
   static std::shared_ptr<Contained> make() {
@@ -78,6 +109,19 @@ class ModuleHolder : detail::ModuleHolderIndicator {
     if (C10_UNLIKELY(!impl_)) rlt::raise<Error>("Accessing empty ModuleHolder");
   }
 };
+
+template <class Contained>
+std::ostream& operator<<(std::ostream& stream, const ModuleHolder<Contained>& holder) {
+  return stream << *holder;
+}
+template <class Contained>
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ModuleHolder<Contained>& holder) {
+  return archive << std::static_pointer_cast<Module>(holder.ptr());
+}
+template <class Contained>
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHolder<Contained>& holder) {
+  return archive >> std::static_pointer_cast<Module>(holder.ptr());
+}
 
 }  // namespace nn
 RLT_NAMESPACE_END

@@ -1,4 +1,4 @@
-// Functional form of dropout.
+// Functional forms of dropout.
 #pragma once
 
 #include <torch/nn/options/dropout.h>
@@ -8,11 +8,37 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace functional {
 
+namespace detail {
+inline void check_probability(double p) {
+  if (!(p >= 0 && p <= 1)) rlt::raise<Error>("dropout probability has to be between 0 and 1, but got " + rlt::text_of(p));
+}
+/// Without a dimension for the batch, the input is a batch of one.
+inline Tensor dropout_channels(Tensor input, int64_t batched_dim, const DropoutFuncOptions& options) {
+  check_probability(options.p());
+  Tensor result = input.dim() == batched_dim ? torch::feature_dropout(input, options.p(), options.training())
+                                             : torch::feature_dropout(input.unsqueeze(0), options.p(), options.training()).squeeze(0);
+  return options.inplace() ? input.copy_(result) : result;
+}
+}  // namespace detail
+
 inline Tensor dropout(Tensor input, const DropoutFuncOptions& options = {}) {
-  if (!(options.p() >= 0 && options.p() <= 1)) {
-    rlt::raise<Error>("dropout probability has to be between 0 and 1, but got " + rlt::text_of(options.p()));
-  }
+  detail::check_probability(options.p());
   return options.inplace() ? torch::dropout_(input, options.p(), options.training()) : torch::dropout(input, options.p(), options.training());
+}
+/// Zeroes whole channels of 2 dimensions.
+inline Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {}) { return detail::dropout_channels(std::move(input), 4, options); }
+/// Zeroes whole channels of 3 dimensions.
+inline Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options = {}) { return detail::dropout_channels(std::move(input), 5, options); }
+/// Keeps mean and variance of what SELU returns.
+inline Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& options = {}) {
+  detail::check_probability(options.p());
+  Tensor result = torch::alpha_dropout(input, options.p(), options.training());
+  return options.inplace() ? input.copy_(result) : result;
+}
+inline Tensor feature_alpha_dropout(Tensor input, const FeatureAlphaDropoutFuncOptions& options = {}) {
+  detail::check_probability(options.p());
+  Tensor result = torch::feature_alpha_dropout(input, options.p(), options.training());
+  return options.inplace() ? input.copy_(result) : result;
 }
 
 }  // namespace functional

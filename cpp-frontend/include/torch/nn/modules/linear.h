@@ -1,11 +1,10 @@
-// Linear, Identity and Flatten.
+// Linear, Bilinear, Identity, Flatten and Unflatten.
 #pragma once
 
-#include <torch/nn/cloneable.h>
+#include <torch/nn/detail/with_options.h>
 #include <torch/nn/functional/linear.h>
 #include <torch/nn/init.h>
 #include <torch/nn/options/linear.h>
-#include <torch/nn/pimpl.h>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
@@ -15,7 +14,7 @@ namespace nn {
 class IdentityImpl : public Cloneable<IdentityImpl> {
  public:
   void reset() override {}
-  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Identity()"; }
+  void pretty_print(std::ostream& stream) const override { detail::Words("torch::nn::Identity(").close(stream); }
   Tensor forward(const Tensor& input) { return input; }
 };
 TORCH_MODULE(Identity);
@@ -40,8 +39,8 @@ class LinearImpl : public Cloneable<LinearImpl> {
     }
   }
   void pretty_print(std::ostream& stream) const override {
-    stream << "torch::nn::Linear(in_features=" << options.in_features() << ", out_features=" << options.out_features()
-           << ", bias=" << (options.bias() ? "true" : "false") << ")";
+    detail::Words("torch::nn::Linear(").named("in_features", options.in_features()).named("out_features", options.out_features())
+        .named("bias", options.bias()).close(stream);
   }
   Tensor forward(const Tensor& input) { return functional::linear(input, weight, bias); }
 
@@ -51,19 +50,72 @@ class LinearImpl : public Cloneable<LinearImpl> {
 };
 TORCH_MODULE(Linear);
 
-/// Joins dimensions into one.
-class FlattenImpl : public Cloneable<FlattenImpl> {
+/// input1^T weight[k] input2 + bias[k], for each k
+class BilinearImpl : public Cloneable<BilinearImpl> {
  public:
-  RLT_LAZY explicit FlattenImpl(const FlattenOptions& options_ = {}) : options(options_) {}
-  void reset() override {}
+  RLT_LAZY BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features)
+      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
+  RLT_LAZY explicit BilinearImpl(const BilinearOptions& options_) : options(options_) { BilinearImpl::reset(); }
+
+  void reset() override {
+    weight = register_parameter("weight", torch::empty({options.out_features(), options.in1_features(), options.in2_features()}));
+    bias = register_parameter("bias", options.bias() ? torch::empty({options.out_features()}) : Tensor(), options.bias());
+    reset_parameters();
+  }
+  void reset_parameters() {
+    double bound = 1 / std::sqrt(static_cast<double>(weight.size(1)));
+    init::uniform_(weight, -bound, bound);
+    if (bias.defined()) init::uniform_(bias, -bound, bound);
+  }
   void pretty_print(std::ostream& stream) const override {
-    stream << "torch::nn::Flatten(start_dim=" << options.start_dim() << ", end_dim=" << options.end_dim() << ")";
+    detail::Words("torch::nn::Bilinear(").named("in1_features", options.in1_features()).named("in2_features", options.in2_features())
+        .named("out_features", options.out_features()).named("bias", options.bias()).close(stream);
+  }
+  Tensor forward(const Tensor& input1, const Tensor& input2) { return functional::bilinear(input1, input2, weight, bias); }
+
+  BilinearOptions options;
+  Tensor weight;
+  Tensor bias;
+};
+TORCH_MODULE(Bilinear);
+
+/// Joins dimensions into one.
+class FlattenImpl : public detail::WithOptions<FlattenImpl, FlattenOptions> {
+ public:
+  using WithOptions::WithOptions;
+  void pretty_print(std::ostream& stream) const override {
+    detail::Words("torch::nn::Flatten(").named("start_dim", options.start_dim()).named("end_dim", options.end_dim()).close(stream);
   }
   Tensor forward(const Tensor& input) { return input.flatten(options.start_dim(), options.end_dim()); }
-
-  FlattenOptions options;
 };
 TORCH_MODULE(Flatten);
+
+/// Cuts a dimension into several.
+class UnflattenImpl : public detail::WithOptions<UnflattenImpl, UnflattenOptions> {
+ public:
+  using WithOptions::WithOptions;
+  RLT_LAZY UnflattenImpl(int64_t dim, std::vector<int64_t> sizes) : WithOptions(UnflattenOptions(dim, std::move(sizes))) {}
+  RLT_LAZY UnflattenImpl(std::string dimname, UnflattenOptions::namedshape_t namedshape)
+      : WithOptions(UnflattenOptions(std::move(dimname), std::move(namedshape))) {}
+
+  void pretty_print(std::ostream& stream) const override {
+    detail::Words words("torch::nn::Unflatten(dim=");
+    const auto& named = options.namedshape();
+    if (named.empty()) {
+      words.add(options.dim()).add(", unflattened_size={");
+      for (size_t i = 0; i < options.sizes().size(); ++i) words.add(i ? ", " : "").add(options.sizes()[i]);
+    } else {
+      words.add("\"").add(options.dimname()).add("\", unflattened_size={");
+      for (size_t i = 0; i < named.size(); ++i) words.add(i ? ", {\"" : "{\"").add(named[i].first).add("\", ").add(named[i].second).add("}");
+    }
+    words.add("}").close(stream);
+  }
+  Tensor forward(const Tensor& input) {
+    if (!options.namedshape().empty()) rlt::raise<c10::NotImplementedError>("Unflatten by name: tensors have no named dimensions");
+    return input.unflatten(options.dim(), options.sizes());
+  }
+};
+TORCH_MODULE(Unflatten);
 
 }  // namespace nn
 RLT_NAMESPACE_END

@@ -1,43 +1,96 @@
-// LayerNorm.
+// LayerNorm, GroupNorm, and normalisation over neighbouring channels.
 #pragma once
 
-#include <torch/nn/cloneable.h>
+#include <torch/nn/detail/with_options.h>
+#include <torch/nn/functional/normalization.h>
 #include <torch/nn/init.h>
-#include <torch/nn/options/normalization.h>
-#include <torch/nn/pimpl.h>
+#include <torch/nn/modules/_functions.h>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// (input - mean) / sqrt(variance + eps) * weight + bias, over the last dimensions
-class LayerNormImpl : public Cloneable<LayerNormImpl> {
+namespace detail {
+/// Weight and bias that are one and zero at first.
+template <class Derived, class Options>
+class AffineNorm : public WithOptions<Derived, Options> {
  public:
-  LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
-  explicit LayerNormImpl(LayerNormOptions options_) : options(std::move(options_)) { LayerNormImpl::reset(); }
-
-  void reset() override {
-    bool affine = options.elementwise_affine();
-    weight = register_parameter("weight", affine ? torch::empty(options.normalized_shape()) : Tensor(), affine);
-    bias = register_parameter("bias", affine ? torch::empty(options.normalized_shape()) : Tensor(), affine);
-    reset_parameters();
-  }
+  using WithOptions<Derived, Options>::WithOptions;
   void reset_parameters() {
-    if (!options.elementwise_affine()) return;
+    if (!weight.defined()) return;
     init::ones_(weight);
     init::zeros_(bias);
   }
-  void pretty_print(std::ostream& stream) const override {
-    stream << "torch::nn::LayerNorm(" << IntArrayRef(options.normalized_shape()) << ", eps=" << options.eps()
-           << ", elementwise_affine=" << (options.elementwise_affine() ? "true" : "false") << ")";
-  }
-  Tensor forward(const Tensor& input) { return torch::layer_norm(input, options.normalized_shape(), weight, bias, options.eps()); }
 
-  LayerNormOptions options;
   Tensor weight;
   Tensor bias;
+
+ protected:
+  void register_affine(bool affine, IntArrayRef shape) {
+    weight = this->register_parameter("weight", affine ? torch::empty(shape) : Tensor(), affine);
+    bias = this->register_parameter("bias", affine ? torch::empty(shape) : Tensor(), affine);
+    reset_parameters();
+  }
+};
+}  // namespace detail
+
+/// Normalises the last dimensions together.
+class LayerNormImpl : public detail::AffineNorm<LayerNormImpl, LayerNormOptions> {
+ public:
+  RLT_LAZY LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  RLT_LAZY explicit LayerNormImpl(LayerNormOptions options_) : AffineNorm(std::move(options_)) { LayerNormImpl::reset(); }
+  void reset() override { register_affine(options.elementwise_affine(), options.normalized_shape()); }
+  void pretty_print(std::ostream& stream) const override {
+    detail::Words("torch::nn::LayerNorm(").add(IntArrayRef(options.normalized_shape())).named("eps", options.eps())
+        .named("elementwise_affine", options.elementwise_affine()).close(stream);
+  }
+  Tensor forward(const Tensor& input) {
+    return functional::layer_norm(input, functional::LayerNormFuncOptions(options.normalized_shape()).weight(weight).bias(bias).eps(options.eps()));
+  }
 };
 TORCH_MODULE(LayerNorm);
+
+/// Normalises groups of channels.
+class GroupNormImpl : public detail::AffineNorm<GroupNormImpl, GroupNormOptions> {
+ public:
+  RLT_LAZY GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  RLT_LAZY explicit GroupNormImpl(const GroupNormOptions& options_) : AffineNorm(options_) { GroupNormImpl::reset(); }
+  void reset() override { register_affine(options.affine(), options.num_channels()); }
+  void pretty_print(std::ostream& stream) const override {
+    detail::Words("torch::nn::GroupNorm(").add(options.num_groups()).add(", ").add(options.num_channels()).named("eps", options.eps())
+        .named("affine", options.affine()).close(stream);
+  }
+  Tensor forward(const Tensor& input) {
+    return functional::group_norm(input, functional::GroupNormFuncOptions(options.num_groups()).weight(weight).bias(bias).eps(options.eps()));
+  }
+};
+TORCH_MODULE(GroupNorm);
+
+/// Divides by a power of the mean square of neighbouring channels.
+class LocalResponseNormImpl : public detail::WithOptions<LocalResponseNormImpl, LocalResponseNormOptions> {
+ public:
+  using WithOptions::WithOptions;
+  RLT_LAZY LocalResponseNormImpl(int64_t size) : WithOptions(LocalResponseNormOptions(size)) {}
+  void pretty_print(std::ostream& stream) const override {
+    detail::Words("torch::nn::LocalResponseNorm(").add(options.size()).named("alpha", options.alpha()).named("beta", options.beta())
+        .named("k", options.k()).close(stream);
+  }
+  Tensor forward(const Tensor& input) { return functional::local_response_norm(input, options); }
+};
+TORCH_MODULE(LocalResponseNorm);
+
+/// LocalResponseNorm of images over a window that is centred on each channel.
+class CrossMapLRN2dImpl : public detail::WithOptions<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
+ public:
+  using WithOptions::WithOptions;
+  RLT_LAZY CrossMapLRN2dImpl(int64_t size) : WithOptions(CrossMapLRN2dOptions(size)) {}
+  void pretty_print(std::ostream& stream) const override {
+    detail::Words("torch::nn::CrossMapLRN2d(").add(options.size()).named("alpha", options.alpha()).named("beta", options.beta())
+        .named("k", options.k()).close(stream);
+  }
+  Tensor forward(const Tensor& input) { return functions::CrossMapLRN2d::apply(input, options); }
+};
+TORCH_MODULE(CrossMapLRN2d);
 
 }  // namespace nn
 RLT_NAMESPACE_END

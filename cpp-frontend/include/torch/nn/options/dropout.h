@@ -15,12 +15,30 @@ struct DropoutOptions {
   /// Writes over the input.
   TORCH_ARG(bool, inplace) = false;
 };
+using Dropout2dOptions = DropoutOptions;
+using Dropout3dOptions = DropoutOptions;
+using AlphaDropoutOptions = DropoutOptions;
+using FeatureAlphaDropoutOptions = DropoutOptions;
 
 namespace functional {
 struct DropoutFuncOptions {
   TORCH_ARG(double, p) = 0.5;
   /// Nothing happens unless training.
   TORCH_ARG(bool, training) = true;
+  TORCH_ARG(bool, inplace) = false;
+};
+using Dropout2dFuncOptions = DropoutFuncOptions;
+using Dropout3dFuncOptions = DropoutFuncOptions;
+
+struct AlphaDropoutFuncOptions {
+  TORCH_ARG(double, p) = 0.5;
+  TORCH_ARG(bool, training) = false;
+  TORCH_ARG(bool, inplace) = false;
+};
+
+struct FeatureAlphaDropoutFuncOptions {
+  TORCH_ARG(double, p) = 0.5;
+  TORCH_ARG(bool, training) = false;
   TORCH_ARG(bool, inplace) = false;
 };
 }  // namespace functional
