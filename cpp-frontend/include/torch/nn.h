@@ -8,3 +8,4 @@
 #include <torch/nn/modules.h>
 #include <torch/nn/options.h>
 #include <torch/nn/pimpl.h>
+#include <torch/nn/utils.h>

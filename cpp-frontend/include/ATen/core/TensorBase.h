@@ -4,6 +4,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/TensorAccessor.h>
 #include <c10/core/Scalar.h>
+#include <c10/core/Storage.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/util/ArrayRef.h>
@@ -129,6 +130,10 @@ class TensorBase {
     rlt::check(rlt_tensor_is_alias_of(handle_, other.handle_, &result));
     return result != 0;
   }
+  /// Page-locked memory is for copies to a device.
+  bool is_pinned() const { return false; }
+  bool has_storage() const { return defined(); }
+  c10::Storage storage() const { return c10::Storage(handle_); }
   int64_t _version() const { return get<int64_t>(rlt_tensor_version); }
 
   /// The first element. The pointer lives as long as the tensor's storage.

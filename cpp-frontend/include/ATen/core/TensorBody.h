@@ -71,6 +71,7 @@ class Tensor : public TensorBase {
   Tensor type_as(const Tensor& other) const { return to(other.options()); }
   Tensor cpu() const { return to(TensorOptions(kCPU)); }
   Tensor cuda() const { return to(TensorOptions(kCUDA)); }
+  Tensor pin_memory() const { rlt::raise<Error>("Cannot access accelerator device when none is available."); }
   Tensor meta() const { return to(TensorOptions(kMeta)); }
 
   Tensor operator[](int64_t index) const { return select(0, index); }

@@ -11,6 +11,7 @@
 #include <torch/nn/functional/instancenorm.h>
 #include <torch/nn/functional/linear.h>
 #include <torch/nn/functional/loss.h>
+#include <torch/nn/functional/multihead_attention.h>
 #include <torch/nn/functional/normalization.h>
 #include <torch/nn/functional/padding.h>
 #include <torch/nn/functional/pixelshuffle.h>

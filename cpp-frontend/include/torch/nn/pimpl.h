@@ -83,8 +83,8 @@ class ModuleHolder : detail::ModuleHolderIndicator {
   bool is_empty() const noexcept { return !impl_; }
 
   /// Calls forward.
-  template <class... Args>
-  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
+  template <class... Args, class C = Contained>
+  auto operator()(Args&&... args) -> decltype(std::declval<C&>().forward(std::forward<Args>(args)...)) {
     return get()->forward(std::forward<Args>(args)...);
   }
   template <class Key>

@@ -1,6 +1,7 @@
 // Functional forms of the activations.
 #pragma once
 
+#include <torch/nn/functional/multihead_attention.h>
 #include <torch/nn/options/activation.h>
 
 namespace torch {

@@ -3,6 +3,7 @@
 
 #include <torch/nn/detail/with_options.h>
 #include <torch/nn/functional/activation.h>
+#include <torch/nn/modules/multihead_attention.h>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN

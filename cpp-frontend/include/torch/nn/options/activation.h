@@ -2,6 +2,7 @@
 #pragma once
 
 #include <torch/arg.h>
+#include <torch/nn/options/multihead_attention.h>
 #include <torch/types.h>
 
 namespace torch {

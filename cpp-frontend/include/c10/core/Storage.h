@@ -1,0 +1,71 @@
+// Storage: the memory below a tensor and its views. It keeps the tensor that it was asked of.
+#pragma once
+
+#include <c10/core/Device.h>
+#include <c10/util/Exception.h>
+#include <rushlight/tensor.h>
+
+#include <utility>
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+
+/// An address and its device. The memory is the storage's.
+class DataPtr {
+ public:
+  DataPtr() = default;
+  DataPtr(void* data, Device device) : data_(data), device_(device) {}
+  void* get() const { return data_; }
+  void* mutable_get() const { return data_; }
+  /// What a deleter gets; the library keeps those itself.
+  void* get_context() const { return nullptr; }
+  Device device() const { return device_; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  void* data_ = nullptr;
+  Device device_ = Device(DeviceType::CPU);
+};
+
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(const rlt_tensor* tensor) { rlt::check(rlt_tensor_retain(tensor, &owner_)); }
+  Storage(const Storage& other) {
+    if (other.owner_) rlt::check(rlt_tensor_retain(other.owner_, &owner_));
+  }
+  Storage(Storage&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+  Storage& operator=(Storage other) noexcept {
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
+  ~Storage() {
+    if (owner_) rlt_tensor_free(owner_);
+  }
+
+  const void* data() const { return span().first; }
+  void* mutable_data() const { return span().first; }
+  DataPtr data_ptr() const { return DataPtr(mutable_data(), device()); }
+  DataPtr mutable_data_ptr() const { return data_ptr(); }
+  size_t nbytes() const { return span().second; }
+  Device device() const {
+    rlt_device device{};
+    rlt::check(rlt_tensor_device(owner_, &device));
+    return Device(device);
+  }
+  DeviceType device_type() const { return device().type(); }
+  bool is_alias_of(const Storage& other) const { return data() == other.data(); }
+  explicit operator bool() const { return owner_ != nullptr; }
+
+ private:
+  std::pair<void*, size_t> span() const {
+    void* data = nullptr;
+    int64_t nbytes = 0;
+    rlt::check(rlt_tensor_storage(owner_, &data, &nbytes));
+    return {data, static_cast<size_t>(nbytes)};
+  }
+  rlt_tensor* owner_ = nullptr;
+};
+
+RLT_NAMESPACE_END
+}  // namespace c10

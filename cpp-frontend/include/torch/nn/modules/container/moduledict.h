@@ -1,0 +1,82 @@
+// ModuleDict: modules by name, in the order in which they came.
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace nn {
+
+class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
+ public:
+  using Iterator = OrderedDict<std::string, std::shared_ptr<Module>>::Iterator;
+  using ConstIterator = OrderedDict<std::string, std::shared_ptr<Module>>::ConstIterator;
+
+  ModuleDictImpl() = default;
+  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) { update(modules); }
+  explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules); }
+
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const { return modules_.pairs(); }
+  std::vector<std::string> keys() const { return modules_.keys(); }
+  std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
+  Iterator begin() { return modules_.begin(); }
+  Iterator end() { return modules_.end(); }
+  ConstIterator begin() const { return modules_.begin(); }
+  ConstIterator end() const { return modules_.end(); }
+  size_t size() const noexcept { return modules_.size(); }
+  bool empty() const noexcept { return modules_.is_empty(); }
+  bool contains(const std::string& key) const noexcept { return modules_.contains(key); }
+  /// The modules stay children, as in Python.
+  void clear() { modules_.clear(); }
+
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    auto copy = std::make_shared<ModuleDictImpl>();
+    for (const auto& item : modules_) copy->insert(item.key(), item.value()->clone(device));
+    return copy;
+  }
+  /// The modules reset themselves; the dictionary stays as it is.
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleDict"; }
+
+  std::shared_ptr<Module> operator[](const std::string& key) const { return modules_[key]; }
+  template <class T>
+  T& at(const std::string& key) {
+    static_assert(detail::is_module<T>, "Can only call ModuleDict::at with an nn::Module type");
+    return detail::cast_module<T>(*modules_[key], key);
+  }
+  template <class T>
+  const T& at(const std::string& key) const {
+    static_assert(detail::is_module<T>, "Can only call ModuleDict::at with an nn::Module type");
+    return detail::cast_module<T>(*modules_[key], key);
+  }
+  /// Takes a module out; it stays a child, as in Python.
+  RLT_LAZY std::shared_ptr<Module> pop(const std::string& key) {
+    std::shared_ptr<Module> module = modules_[key];
+    modules_.erase(key);
+    return module;
+  }
+  RLT_LAZY void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
+    for (const auto& item : modules) insert(item.first, item.second);
+  }
+  template <class Container>
+  void update(const Container& container) {
+    for (const auto& item : container) insert(item.key(), item.value());
+  }
+
+ private:
+  RLT_LAZY void insert(const std::string& key, std::shared_ptr<Module> module) {
+    if (contains(key)) {
+      replace_module(key, module);
+      modules_[key] = std::move(module);
+    } else {
+      register_module(key, module);
+      modules_.insert(key, std::move(module));
+    }
+  }
+  OrderedDict<std::string, std::shared_ptr<Module>> modules_;
+};
+TORCH_MODULE(ModuleDict);
+
+}  // namespace nn
+RLT_NAMESPACE_END
+}  // namespace torch
