@@ -27,27 +27,27 @@ const Options& check_adam(const Options& options) {
 }
 template <class Options>
 void write_adam(serialize::OutputArchive& archive, const Options& options) {
-  archive.write("lr", options.lr());
-  archive.write("beta1", std::get<0>(options.betas()));
-  archive.write("beta2", std::get<1>(options.betas()));
-  archive.write("eps", options.eps());
-  archive.write("weight_decay", options.weight_decay());
-  write_flag(archive, "amsgrad", options.amsgrad());
+  write_value(archive, "lr", options.lr());
+  write_value(archive, "beta1", std::get<0>(options.betas()));
+  write_value(archive, "beta2", std::get<1>(options.betas()));
+  write_value(archive, "eps", options.eps());
+  write_value(archive, "weight_decay", options.weight_decay());
+  write_value(archive, "amsgrad", options.amsgrad());
 }
 template <class Options>
 void read_adam(serialize::InputArchive& archive, Options& options) {
-  archive.try_read("lr", options.lr());
-  archive.try_read("beta1", std::get<0>(options.betas()));
-  archive.try_read("beta2", std::get<1>(options.betas()));
-  archive.try_read("eps", options.eps());
-  archive.try_read("weight_decay", options.weight_decay());
-  read_flag(archive, "amsgrad", options.amsgrad());
+  read_value(archive, "lr", options.lr());
+  read_value(archive, "beta1", std::get<0>(options.betas()));
+  read_value(archive, "beta2", std::get<1>(options.betas()));
+  read_value(archive, "eps", options.eps());
+  read_value(archive, "weight_decay", options.weight_decay());
+  read_value(archive, "amsgrad", options.amsgrad());
 }
 
 }  // namespace detail
 
 struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
-  RLT_LAZY AdamOptions(double lr = 1e-3) : lr_(lr) {}
+  AdamOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-3;
   TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
   TORCH_ARG(double, eps) = 1e-8;
@@ -57,6 +57,8 @@ struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
  public:
   void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
   void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
+  double get_lr() const override { return lr(); }
+  void set_lr(const double lr) override { lr_ = lr; }
   friend bool operator==(const AdamOptions& a, const AdamOptions& b) {
     return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
   }
@@ -70,21 +72,25 @@ struct AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
 
  public:
   void serialize(serialize::OutputArchive& archive) const override {
-    archive.write("step", step());
-    archive.write("exp_avg", exp_avg());
-    archive.write("exp_avg_sq", exp_avg_sq());
-    archive.write("max_exp_avg_sq", max_exp_avg_sq());
+    detail::write_value(archive, "step", step());
+    detail::write_value(archive, "exp_avg", exp_avg());
+    detail::write_value(archive, "exp_avg_sq", exp_avg_sq());
+    detail::write_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
   }
   void serialize(serialize::InputArchive& archive) override {
-    archive.try_read("step", step());
-    archive.try_read("exp_avg", exp_avg());
-    archive.try_read("exp_avg_sq", exp_avg_sq());
-    archive.try_read("max_exp_avg_sq", max_exp_avg_sq());
+    detail::read_value(archive, "step", step());
+    detail::read_value(archive, "exp_avg", exp_avg());
+    detail::read_value(archive, "exp_avg_sq", exp_avg_sq());
+    detail::read_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
+  }
+  friend bool operator==(const AdamParamState& a, const AdamParamState& b) {
+    return a.step() == b.step() && detail::same(a.exp_avg(), b.exp_avg()) && detail::same(a.exp_avg_sq(), b.exp_avg_sq()) &&
+           detail::same(a.max_exp_avg_sq(), b.max_exp_avg_sq());
   }
 };
 
 struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
-  RLT_LAZY AdamWOptions(double lr = 1e-3) : lr_(lr) {}
+  AdamWOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-3;
   TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
   TORCH_ARG(double, eps) = 1e-8;
@@ -94,6 +100,8 @@ struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
  public:
   void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
   void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
+  double get_lr() const override { return lr(); }
+  void set_lr(const double lr) override { lr_ = lr; }
   friend bool operator==(const AdamWOptions& a, const AdamWOptions& b) {
     return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
   }
@@ -107,16 +115,20 @@ struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
 
  public:
   void serialize(serialize::OutputArchive& archive) const override {
-    archive.write("step", step());
-    archive.write("exp_avg", exp_avg());
-    archive.write("exp_avg_sq", exp_avg_sq());
-    archive.write("max_exp_avg_sq", max_exp_avg_sq());
+    detail::write_value(archive, "step", step());
+    detail::write_value(archive, "exp_avg", exp_avg());
+    detail::write_value(archive, "exp_avg_sq", exp_avg_sq());
+    detail::write_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
   }
   void serialize(serialize::InputArchive& archive) override {
-    archive.try_read("step", step());
-    archive.try_read("exp_avg", exp_avg());
-    archive.try_read("exp_avg_sq", exp_avg_sq());
-    archive.try_read("max_exp_avg_sq", max_exp_avg_sq());
+    detail::read_value(archive, "step", step());
+    detail::read_value(archive, "exp_avg", exp_avg());
+    detail::read_value(archive, "exp_avg_sq", exp_avg_sq());
+    detail::read_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
+  }
+  friend bool operator==(const AdamWParamState& a, const AdamWParamState& b) {
+    return a.step() == b.step() && detail::same(a.exp_avg(), b.exp_avg()) && detail::same(a.exp_avg_sq(), b.exp_avg_sq()) &&
+           detail::same(a.max_exp_avg_sq(), b.max_exp_avg_sq());
   }
 };
 
@@ -183,6 +195,13 @@ class AdamOf : public Optimizer {
 
  protected:
   std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new State); }
+  void load_old(serialize::InputArchive& archive) override {
+    warn_of_old_format(std::is_same_v<Options, AdamWOptions> ? "AdamW" : "Adam");
+    this->template give_old<State>(archive, "step_buffers", [](State& state, Tensor& step) { state.step(step.item<int64_t>()); });
+    this->template give_old<State>(archive, "exp_average_buffers", [](State& state, Tensor& tensor) { state.exp_avg(tensor); });
+    this->template give_old<State>(archive, "exp_average_sq_buffers", [](State& state, Tensor& tensor) { state.exp_avg_sq(tensor); });
+    this->template give_old<State>(archive, "max_exp_average_sq_buffers", [](State& state, Tensor& tensor) { state.max_exp_avg_sq(tensor); });
+  }
 };
 
 }  // namespace detail

@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
-  RLT_LAZY SGDOptions(double lr) : lr_(lr) {}
+  SGDOptions(double lr) : lr_(lr) {}
   TORCH_ARG(double, lr);
   TORCH_ARG(double, momentum) = 0;
   TORCH_ARG(double, dampening) = 0;
@@ -17,19 +17,21 @@ struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 
  public:
   void serialize(serialize::OutputArchive& archive) const override {
-    archive.write("lr", lr());
-    archive.write("momentum", momentum());
-    archive.write("dampening", dampening());
-    archive.write("weight_decay", weight_decay());
-    detail::write_flag(archive, "nesterov", nesterov());
+    detail::write_value(archive, "lr", lr());
+    detail::write_value(archive, "momentum", momentum());
+    detail::write_value(archive, "dampening", dampening());
+    detail::write_value(archive, "weight_decay", weight_decay());
+    detail::write_value(archive, "nesterov", nesterov());
   }
   void serialize(serialize::InputArchive& archive) override {
-    archive.try_read("lr", lr());
-    archive.try_read("momentum", momentum());
-    archive.try_read("dampening", dampening());
-    archive.try_read("weight_decay", weight_decay());
-    detail::read_flag(archive, "nesterov", nesterov());
+    detail::read_value(archive, "lr", lr());
+    detail::read_value(archive, "momentum", momentum());
+    detail::read_value(archive, "dampening", dampening());
+    detail::read_value(archive, "weight_decay", weight_decay());
+    detail::read_value(archive, "nesterov", nesterov());
   }
+  double get_lr() const override { return lr(); }
+  void set_lr(const double lr) override { lr_ = lr; }
   friend bool operator==(const SGDOptions& a, const SGDOptions& b) {
     return a.lr() == b.lr() && a.momentum() == b.momentum() && a.dampening() == b.dampening() && a.weight_decay() == b.weight_decay() &&
            a.nesterov() == b.nesterov();
@@ -40,8 +42,9 @@ struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   TORCH_ARG(Tensor, momentum_buffer);
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { archive.write("momentum_buffer", momentum_buffer()); }
-  void serialize(serialize::InputArchive& archive) override { archive.try_read("momentum_buffer", momentum_buffer()); }
+  void serialize(serialize::OutputArchive& archive) const override { detail::write_value(archive, "momentum_buffer", momentum_buffer()); }
+  void serialize(serialize::InputArchive& archive) override { detail::read_value(archive, "momentum_buffer", momentum_buffer()); }
+  friend bool operator==(const SGDParamState& a, const SGDParamState& b) { return detail::same(a.momentum_buffer(), b.momentum_buffer()); }
 };
 
 namespace detail {
@@ -83,6 +86,10 @@ class SGDOf : public Optimizer {
 
  protected:
   std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new SGDParamState); }
+  void load_old(serialize::InputArchive& archive) override {
+    warn_of_old_format("SGD");
+    this->template give_old<SGDParamState>(archive, "momentum_buffers", [](SGDParamState& state, Tensor& tensor) { state.momentum_buffer(tensor); });
+  }
 
  private:
   struct Lists {

@@ -1,0 +1,125 @@
+// Adagrad (Duchi, Hazan & Singer 2011).
+#pragma once
+
+#include <torch/optim/optimizer.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace optim {
+
+struct AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
+  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  TORCH_ARG(double, lr) = 1e-2;
+  TORCH_ARG(double, lr_decay) = 0;
+  TORCH_ARG(double, weight_decay) = 0;
+  TORCH_ARG(double, initial_accumulator_value) = 0;
+  TORCH_ARG(double, eps) = 1e-10;
+
+ public:
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    detail::write_value(archive, "lr", lr());
+    detail::write_value(archive, "lr_decay", lr_decay());
+    detail::write_value(archive, "weight_decay", weight_decay());
+    detail::write_value(archive, "initial_accumulator_value", initial_accumulator_value());
+    detail::write_value(archive, "eps", eps());
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    detail::read_value(archive, "lr", lr());
+    detail::read_value(archive, "lr_decay", lr_decay());
+    detail::read_value(archive, "weight_decay", weight_decay());
+    detail::read_value(archive, "initial_accumulator_value", initial_accumulator_value());
+    detail::read_value(archive, "eps", eps());
+  }
+  double get_lr() const override { return lr(); }
+  void set_lr(const double lr) override { lr_ = lr; }
+  friend bool operator==(const AdagradOptions& a, const AdagradOptions& b) {
+    return a.lr() == b.lr() && a.lr_decay() == b.lr_decay() && a.weight_decay() == b.weight_decay() &&
+           a.initial_accumulator_value() == b.initial_accumulator_value() && a.eps() == b.eps();
+  }
+};
+
+struct AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
+  TORCH_ARG(Tensor, sum);
+  TORCH_ARG(int64_t, step) = 0;
+
+ public:
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    detail::write_value(archive, "step", step());
+    detail::write_value(archive, "sum", sum());
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    detail::read_value(archive, "step", step());
+    detail::read_value(archive, "sum", sum());
+  }
+  friend bool operator==(const AdagradParamState& a, const AdagradParamState& b) {
+    return a.step() == b.step() && detail::same(a.sum(), b.sum());
+  }
+};
+
+namespace detail {
+
+/// Adagrad. (A template, so that only programs that make one compile it.)
+template <class Options>
+class AdagradOf : public Optimizer {
+ public:
+  explicit AdagradOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
+      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(checked(defaults)))) {
+    for (const OptimizerParamGroup& group : param_groups_) {
+      for (const Tensor& param : group.params()) {
+        state_of<AdagradParamState>(param).sum(torch::full_like(param.detach(), defaults.initial_accumulator_value()));
+      }
+    }
+  }
+  explicit AdagradOf(std::vector<Tensor> params, Options defaults = {}) : AdagradOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+  /// sum += g^2; p -= lr / (1 + (step - 1) lr_decay) * g / (sqrt(sum) + eps)
+  Tensor step(LossClosure closure = nullptr) override {
+    c10::NoGradGuard guard;
+    Tensor loss = loss_of(closure);
+    for (OptimizerParamGroup& group : param_groups_) {
+      const Options& options = static_cast<const Options&>(group.options());
+      for (Tensor& param : group.params()) {
+        Tensor gradient = param.grad();
+        if (!gradient.defined()) continue;
+        AdagradParamState& state = state_of<AdagradParamState>(param);
+        TORCH_INTERNAL_ASSERT(state.sum().defined(), "state found NULL for the Tensor ", param);
+        state.step(state.step() + 1);
+        if (options.weight_decay() != 0) gradient = gradient.add(param, options.weight_decay());
+        const double rate = options.lr() / (1 + static_cast<double>(state.step() - 1) * options.lr_decay());
+        state.sum().addcmul_(gradient, gradient, 1.0);
+        param.addcdiv_(gradient, state.sum().sqrt().add_(options.eps()), -rate);
+      }
+    }
+    return loss;
+  }
+
+ protected:
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new AdagradParamState); }
+  void load_old(serialize::InputArchive& archive) override {
+    warn_of_old_format("Adagrad");
+    this->template give_old<AdagradParamState>(archive, "sum_buffers", [](AdagradParamState& state, Tensor& tensor) { state.sum(tensor); });
+    this->template give_old<AdagradParamState>(archive, "step_buffers",
+                                               [](AdagradParamState& state, Tensor& step) { state.step(step.item<int64_t>()); });
+  }
+
+ private:
+  static const Options& checked(const Options& options) {
+    check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
+    check_option(options.lr_decay() >= 0, "Invalid lr_decay value: ", options.lr_decay());
+    check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
+    check_option(options.initial_accumulator_value() >= 0, "Invalid initial_accumulator_value value: ", options.initial_accumulator_value());
+    check_option(options.eps() >= 0, "Invalid epsilon value: ", options.eps());
+    return options;
+  }
+};
+
+}  // namespace detail
+
+class Adagrad : public detail::AdagradOf<AdagradOptions> {
+ public:
+  using AdagradOf::AdagradOf;
+};
+
+}  // namespace optim
+RLT_NAMESPACE_END
+}  // namespace torch
