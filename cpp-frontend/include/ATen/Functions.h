@@ -5,6 +5,8 @@
 #include <ATen/core/TensorBody.h>
 #include <ATen/generated/functions.h>
 
+#include <atomic>
+
 namespace at {
 RLT_NAMESPACE_BEGIN
 
@@ -80,6 +82,22 @@ inline int get_num_threads() {
   return threads;
 }
 inline void init_num_threads() {}
+
+// Threads between operators. This library starts none, so the number is kept and changes nothing.
+namespace detail {
+inline std::atomic<int>& interop_threads() {
+  static std::atomic<int> threads{0};
+  return threads;
+}
+}  // namespace detail
+inline void set_num_interop_threads(int threads) {
+  if (threads <= 0) rlt::raise<Error>("Expected positive number of threads");
+  detail::interop_threads() = threads;
+}
+inline int get_num_interop_threads() {
+  int threads = detail::interop_threads();
+  return threads > 0 ? threads : get_num_threads();
+}
 
 RLT_NAMESPACE_END
 }  // namespace at

@@ -4,6 +4,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/TensorAccessor.h>
 #include <c10/core/Scalar.h>
+#include <c10/core/TensorImpl.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/util/ArrayRef.h>
 #include <rushlight/autograd.h>
@@ -53,7 +54,7 @@ class TensorBase {
   rlt_tensor* handle() const noexcept { return handle_; }
   /// Gives the reference away.
   rlt_tensor* release() noexcept { return std::exchange(handle_, nullptr); }
-  rlt_tensor* unsafeGetTensorImpl() const noexcept { return handle_; }
+  c10::TensorImpl* unsafeGetTensorImpl() const noexcept { return reinterpret_cast<c10::TensorImpl*>(handle_); }
 
   bool defined() const noexcept { return handle_ != nullptr; }
   void reset() { *this = TensorBase(); }
