@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 struct AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
-  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  RLT_LAZY AdagradOptions(double lr = 1e-2) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-2;
   TORCH_ARG(double, lr_decay) = 0;
   TORCH_ARG(double, weight_decay) = 0;
@@ -16,25 +16,13 @@ struct AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
   TORCH_ARG(double, eps) = 1e-10;
 
  public:
-  void serialize(torch::serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "lr", lr());
-    detail::write_value(archive, "lr_decay", lr_decay());
-    detail::write_value(archive, "weight_decay", weight_decay());
-    detail::write_value(archive, "initial_accumulator_value", initial_accumulator_value());
-    detail::write_value(archive, "eps", eps());
-  }
-  void serialize(torch::serialize::InputArchive& archive) override {
-    detail::read_value(archive, "lr", lr());
-    detail::read_value(archive, "lr_decay", lr_decay());
-    detail::read_value(archive, "weight_decay", weight_decay());
-    detail::read_value(archive, "initial_accumulator_value", initial_accumulator_value());
-    detail::read_value(archive, "eps", eps());
-  }
-  double get_lr() const override { return lr(); }
-  void set_lr(const double lr) override { lr_ = lr; }
-  friend bool operator==(const AdagradOptions& a, const AdagradOptions& b) {
-    return a.lr() == b.lr() && a.lr_decay() == b.lr_decay() && a.weight_decay() == b.weight_decay() &&
-           a.initial_accumulator_value() == b.initial_accumulator_value() && a.eps() == b.eps();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("lr_decay", self.lr_decay_);
+    visit("weight_decay", self.weight_decay_);
+    visit("initial_accumulator_value", self.initial_accumulator_value_);
+    visit("eps", self.eps_);
   }
 };
 
@@ -43,16 +31,10 @@ struct AdagradParamState : public OptimizerCloneableParamState<AdagradParamState
   TORCH_ARG(int64_t, step) = 0;
 
  public:
-  void serialize(torch::serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "step", step());
-    detail::write_value(archive, "sum", sum());
-  }
-  void serialize(torch::serialize::InputArchive& archive) override {
-    detail::read_value(archive, "step", step());
-    detail::read_value(archive, "sum", sum());
-  }
-  friend bool operator==(const AdagradParamState& a, const AdagradParamState& b) {
-    return a.step() == b.step() && detail::same(a.sum(), b.sum());
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("sum", self.sum_);
+    visit("step", self.step_);
   }
 };
 

@@ -13,7 +13,7 @@ namespace detail {
 
 using Betas = std::tuple<double, double>;
 
-/// Checks, saves and loads what the options of Adam and AdamW have in common.
+/// Checks what the options of Adam and AdamW have in common.
 template <class Options>
 const Options& check_adam(const Options& options) {
   check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
@@ -25,29 +25,11 @@ const Options& check_adam(const Options& options) {
   check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
   return options;
 }
-template <class Options>
-void write_adam(serialize::OutputArchive& archive, const Options& options) {
-  write_value(archive, "lr", options.lr());
-  write_value(archive, "beta1", std::get<0>(options.betas()));
-  write_value(archive, "beta2", std::get<1>(options.betas()));
-  write_value(archive, "eps", options.eps());
-  write_value(archive, "weight_decay", options.weight_decay());
-  write_value(archive, "amsgrad", options.amsgrad());
-}
-template <class Options>
-void read_adam(serialize::InputArchive& archive, Options& options) {
-  read_value(archive, "lr", options.lr());
-  read_value(archive, "beta1", std::get<0>(options.betas()));
-  read_value(archive, "beta2", std::get<1>(options.betas()));
-  read_value(archive, "eps", options.eps());
-  read_value(archive, "weight_decay", options.weight_decay());
-  read_value(archive, "amsgrad", options.amsgrad());
-}
 
 }  // namespace detail
 
 struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
-  AdamOptions(double lr = 1e-3) : lr_(lr) {}
+  RLT_LAZY AdamOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-3;
   TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
   TORCH_ARG(double, eps) = 1e-8;
@@ -55,12 +37,14 @@ struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
   TORCH_ARG(bool, amsgrad) = false;
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
-  void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
-  double get_lr() const override { return lr(); }
-  void set_lr(const double lr) override { lr_ = lr; }
-  friend bool operator==(const AdamOptions& a, const AdamOptions& b) {
-    return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("beta1", std::get<0>(self.betas_));
+    visit("beta2", std::get<1>(self.betas_));
+    visit("eps", self.eps_);
+    visit("weight_decay", self.weight_decay_);
+    visit("amsgrad", self.amsgrad_);
   }
 };
 
@@ -71,26 +55,17 @@ struct AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
   TORCH_ARG(Tensor, max_exp_avg_sq) = {};
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "step", step());
-    detail::write_value(archive, "exp_avg", exp_avg());
-    detail::write_value(archive, "exp_avg_sq", exp_avg_sq());
-    detail::write_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
-  }
-  void serialize(serialize::InputArchive& archive) override {
-    detail::read_value(archive, "step", step());
-    detail::read_value(archive, "exp_avg", exp_avg());
-    detail::read_value(archive, "exp_avg_sq", exp_avg_sq());
-    detail::read_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
-  }
-  friend bool operator==(const AdamParamState& a, const AdamParamState& b) {
-    return a.step() == b.step() && detail::same(a.exp_avg(), b.exp_avg()) && detail::same(a.exp_avg_sq(), b.exp_avg_sq()) &&
-           detail::same(a.max_exp_avg_sq(), b.max_exp_avg_sq());
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("step", self.step_);
+    visit("exp_avg", self.exp_avg_);
+    visit("exp_avg_sq", self.exp_avg_sq_);
+    visit("max_exp_avg_sq", self.max_exp_avg_sq_);
   }
 };
 
 struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
-  AdamWOptions(double lr = 1e-3) : lr_(lr) {}
+  RLT_LAZY AdamWOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-3;
   TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
   TORCH_ARG(double, eps) = 1e-8;
@@ -98,12 +73,14 @@ struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
   TORCH_ARG(bool, amsgrad) = false;
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
-  void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
-  double get_lr() const override { return lr(); }
-  void set_lr(const double lr) override { lr_ = lr; }
-  friend bool operator==(const AdamWOptions& a, const AdamWOptions& b) {
-    return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("beta1", std::get<0>(self.betas_));
+    visit("beta2", std::get<1>(self.betas_));
+    visit("eps", self.eps_);
+    visit("weight_decay", self.weight_decay_);
+    visit("amsgrad", self.amsgrad_);
   }
 };
 
@@ -114,21 +91,12 @@ struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
   TORCH_ARG(Tensor, max_exp_avg_sq) = {};
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "step", step());
-    detail::write_value(archive, "exp_avg", exp_avg());
-    detail::write_value(archive, "exp_avg_sq", exp_avg_sq());
-    detail::write_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
-  }
-  void serialize(serialize::InputArchive& archive) override {
-    detail::read_value(archive, "step", step());
-    detail::read_value(archive, "exp_avg", exp_avg());
-    detail::read_value(archive, "exp_avg_sq", exp_avg_sq());
-    detail::read_value(archive, "max_exp_avg_sq", max_exp_avg_sq());
-  }
-  friend bool operator==(const AdamWParamState& a, const AdamWParamState& b) {
-    return a.step() == b.step() && detail::same(a.exp_avg(), b.exp_avg()) && detail::same(a.exp_avg_sq(), b.exp_avg_sq()) &&
-           detail::same(a.max_exp_avg_sq(), b.max_exp_avg_sq());
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("step", self.step_);
+    visit("exp_avg", self.exp_avg_);
+    visit("exp_avg_sq", self.exp_avg_sq_);
+    visit("max_exp_avg_sq", self.max_exp_avg_sq_);
   }
 };
 

@@ -13,7 +13,7 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 struct LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
-  LBFGSOptions(double lr = 1) : lr_(lr) {}
+  RLT_LAZY LBFGSOptions(double lr = 1) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1;
   TORCH_ARG(int64_t, max_iter) = 20;
   TORCH_ARG(std::optional<int64_t>, max_eval) = std::nullopt;
@@ -23,42 +23,17 @@ struct LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
   TORCH_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;
 
  public:
-  void serialize(torch::serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "lr", lr());
-    detail::write_value(archive, "max_iter", max_iter());
-    detail::write_value(archive, "max_eval", max_eval());
-    detail::write_value(archive, "tolerance_grad", tolerance_grad());
-    detail::write_value(archive, "tolerance_change", tolerance_change());
-    detail::write_value(archive, "history_size", history_size());
-    detail::write_value(archive, "line_search_fn", line_search_fn());
-  }
-  void serialize(torch::serialize::InputArchive& archive) override {
-    detail::read_value(archive, "lr", lr());
-    detail::read_value(archive, "max_iter", max_iter());
-    detail::read_value(archive, "max_eval", max_eval());
-    detail::read_value(archive, "tolerance_grad", tolerance_grad());
-    detail::read_value(archive, "tolerance_change", tolerance_change());
-    detail::read_value(archive, "history_size", history_size());
-    detail::read_value(archive, "line_search_fn", line_search_fn());
-  }
-  double get_lr() const override { return lr(); }
-  void set_lr(const double lr) override { lr_ = lr; }
-  friend bool operator==(const LBFGSOptions& a, const LBFGSOptions& b) {
-    return a.lr() == b.lr() && a.max_iter() == b.max_iter() && a.max_eval() == b.max_eval() && a.tolerance_grad() == b.tolerance_grad() &&
-           a.tolerance_change() == b.tolerance_change() && a.history_size() == b.history_size() && a.line_search_fn() == b.line_search_fn();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("max_iter", self.max_iter_);
+    visit("max_eval", self.max_eval_);
+    visit("tolerance_grad", self.tolerance_grad_);
+    visit("tolerance_change", self.tolerance_change_);
+    visit("history_size", self.history_size_);
+    visit("line_search_fn", self.line_search_fn_);
   }
 };
-
-namespace detail {
-template <class Tensors>
-bool same_tensors(const Tensors& a, const Tensors& b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (!same(a[i], b[i])) return false;
-  }
-  return true;
-}
-}  // namespace detail
 
 struct LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
   TORCH_ARG(int64_t, func_evals) = 0;
@@ -74,53 +49,19 @@ struct LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
   TORCH_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;
 
  public:
-  void serialize(torch::serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "func_evals", func_evals());
-    detail::write_value(archive, "n_iter", n_iter());
-    detail::write_value(archive, "t", t());
-    detail::write_value(archive, "prev_loss", prev_loss());
-    detail::write_value(archive, "d", d());
-    detail::write_value(archive, "H_diag", H_diag());
-    detail::write_value(archive, "prev_flat_grad", prev_flat_grad());
-    write_list(archive, "old_dirs", old_dirs());
-    write_list(archive, "old_stps", old_stps());
-    write_list(archive, "ro", ro());
-    if (al()) write_list(archive, "al", *al());
-  }
-  void serialize(torch::serialize::InputArchive& archive) override {
-    detail::read_value(archive, "func_evals", func_evals());
-    detail::read_value(archive, "n_iter", n_iter());
-    detail::read_value(archive, "t", t());
-    detail::read_value(archive, "prev_loss", prev_loss());
-    detail::read_value(archive, "d", d());
-    detail::read_value(archive, "H_diag", H_diag());
-    detail::read_value(archive, "prev_flat_grad", prev_flat_grad());
-    read_list(archive, "old_dirs", old_dirs());
-    read_list(archive, "old_stps", old_stps());
-    read_list(archive, "ro", ro());
-    std::vector<Tensor> list;
-    if (read_list(archive, "al", list)) al(std::move(list));
-  }
-  friend bool operator==(const LBFGSParamState& a, const LBFGSParamState& b) {
-    return a.func_evals() == b.func_evals() && a.n_iter() == b.n_iter() && a.t() == b.t() && a.prev_loss() == b.prev_loss() &&
-           detail::same(a.d(), b.d()) && detail::same(a.H_diag(), b.H_diag()) && detail::same(a.prev_flat_grad(), b.prev_flat_grad()) &&
-           detail::same_tensors(a.old_dirs(), b.old_dirs()) && detail::same_tensors(a.old_stps(), b.old_stps()) &&
-           detail::same_tensors(a.ro(), b.ro()) && a.al().has_value() == b.al().has_value() &&
-           (!a.al() || detail::same_tensors(*a.al(), *b.al()));
-  }
-
- private:
-  template <class Tensors>
-  static void write_list(torch::serialize::OutputArchive& archive, const char* name, const Tensors& tensors) {
-    archive.write(name, c10::IValue(std::vector<Tensor>(tensors.begin(), tensors.end())));
-  }
-  template <class Tensors>
-  static bool read_list(torch::serialize::InputArchive& archive, const char* name, Tensors& tensors) {
-    c10::IValue found;
-    if (!archive.try_read(name, found)) return false;
-    std::vector<Tensor> list = found.toTensorVector();
-    tensors.assign(list.begin(), list.end());
-    return true;
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("func_evals", self.func_evals_);
+    visit("n_iter", self.n_iter_);
+    visit("t", self.t_);
+    visit("prev_loss", self.prev_loss_);
+    visit("d", self.d_);
+    visit("H_diag", self.H_diag_);
+    visit("prev_flat_grad", self.prev_flat_grad_);
+    visit("old_dirs", self.old_dirs_);
+    visit("old_stps", self.old_stps_);
+    visit("ro", self.ro_);
+    visit("al", self.al_);
   }
 };
 

@@ -7,8 +7,10 @@
 #include <torch/serialize.h>
 #include <torch/types.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,74 @@ namespace detail {
   rlt::raise<Error>(std::string("double ") + function +
                     "() has not been overridden and implemented in subclass of torch::optim::OptimizerOptions, you must override it in your subclass.");
 }
+
+// The options and states of this library list what they hold once, for saving, loading and comparing alike:
+// `fields(self, visit)` calls `visit("lr", self.lr_)` and so on.
+template <class T, class = void>
+constexpr bool has_fields = false;
+struct IgnoreField {
+  template <class T>
+  void operator()(const char*, const T&) const {}
+};
+template <class T>
+constexpr bool has_fields<T, std::void_t<decltype(T::fields(std::declval<const T&>(), IgnoreField()))>> = true;
+
+template <class T>
+c10::IValue field(const T& value) {
+  return value;
+}
+template <class T>
+c10::IValue field(const std::deque<T>& values) {
+  return std::vector<T>(values.begin(), values.end());
+}
+template <class T>
+void set_field(T& place, const c10::IValue& value) {
+  place = value.to<T>();
+}
+template <class T>
+void set_field(std::optional<T>& place, const c10::IValue& value) {
+  place = value.toOptional<T>();
+}
+template <class T>
+void set_field(std::deque<T>& place, const c10::IValue& value) {
+  auto values = value.to<std::vector<T>>();
+  place.assign(values.begin(), values.end());
+}
+RLT_LAZY bool same(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() && b.isTensor()) {
+    const Tensor &x = a.toTensor(), &y = b.toTensor();
+    return x.defined() == y.defined() && (!x.defined() || x.equal(y));
+  }
+  if (!a.isList() || !b.isList()) return a.is(b);
+  auto x = a.toList(), y = b.toList();
+  bool equal = x.size() == y.size();
+  for (size_t i = 0; equal && i < x.size(); ++i) equal = same(x.get(i), y.get(i));
+  return equal;
+}
+template <class Fields>
+void write_fields(serialize::OutputArchive& archive, const Fields& fields, const char* base) {
+  if constexpr (has_fields<Fields>) {
+    // An undefined tensor leaves no entry.
+    Fields::fields(fields, [&](const char* name, const auto& value) { archive.write(name, field(value)); });
+  } else {
+    (void)archive, (void)fields;
+    not_serializable(base, "OutputArchive");
+  }
+}
+template <class Fields>
+void read_fields(serialize::InputArchive& archive, Fields& fields, const char* base) {
+  if constexpr (has_fields<Fields>) {
+    // What is not in the file stays as it is.
+    Fields::fields(fields, [&](const char* name, auto& value) {
+      c10::IValue found;
+      if (archive.try_read(name, found)) set_field(value, found);
+    });
+  } else {
+    (void)archive, (void)fields;
+    not_serializable(base, "InputArchive");
+  }
+}
+
 }  // namespace detail
 
 /// What an optimizer remembers of one parameter.
@@ -52,7 +122,14 @@ class OptimizerParamState {
 
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
+ public:
   std::unique_ptr<OptimizerParamState> clone() const override { return std::unique_ptr<OptimizerParamState>(new Derived(static_cast<const Derived&>(*this))); }
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    detail::write_fields(archive, static_cast<const Derived&>(*this), "torch::optim::OptimizerParamState");
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    detail::read_fields(archive, static_cast<Derived&>(*this), "torch::optim::OptimizerParamState");
+  }
 };
 
 /// The numbers that steer an optimizer.
@@ -75,7 +152,35 @@ template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
   std::unique_ptr<OptimizerOptions> clone() const override { return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this))); }
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    detail::write_fields(archive, static_cast<const Derived&>(*this), "torch::optim::OptimizerOptions");
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    detail::read_fields(archive, static_cast<Derived&>(*this), "torch::optim::OptimizerOptions");
+  }
+  double get_lr() const override {
+    if constexpr (detail::has_fields<Derived>) return static_cast<const Derived&>(*this).lr();
+    return OptimizerOptions::get_lr();
+  }
+  void set_lr(const double lr) override {
+    if constexpr (detail::has_fields<Derived>) {
+      static_cast<Derived&>(*this).lr(lr);
+    } else {
+      OptimizerOptions::set_lr(lr);
+    }
+  }
 };
+
+/// Options and states are equal if all that they hold is.
+template <class Fields, std::enable_if_t<detail::has_fields<Fields>, bool> = true>
+bool operator==(const Fields& a, const Fields& b) {
+  std::vector<c10::IValue> values;
+  Fields::fields(a, [&](const char*, const auto& value) { values.push_back(detail::field(value)); });
+  size_t place = 0;
+  bool equal = true;
+  Fields::fields(b, [&](const char*, const auto& value) { equal = equal && detail::same(values[place++], detail::field(value)); });
+  return equal;
+}
 
 /// Parameters that share options.
 class OptimizerParamGroup {
@@ -306,24 +411,6 @@ RLT_LAZY serialize::InputArchive& operator>>(serialize::InputArchive& archive, O
 namespace detail {
 inline void check_option(bool valid, const char* text, double value) {
   if (C10_UNLIKELY(!valid)) rlt::raise<Error>(text + rlt::text_of(value));
-}
-/// A value under its name. An undefined tensor leaves no entry, and what is not in a file stays as it is.
-inline void write_value(serialize::OutputArchive& archive, const char* name, const c10::IValue& value) { archive.write(name, value); }
-template <class T>
-void assign_value(T& value, const c10::IValue& found) {
-  value = found.to<T>();
-}
-template <class T>
-void assign_value(std::optional<T>& value, const c10::IValue& found) {
-  value = found.toOptional<T>();
-}
-template <class T>
-void read_value(serialize::InputArchive& archive, const char* name, T& value) {
-  c10::IValue found;
-  if (archive.try_read(name, found)) assign_value(value, found);
-}
-inline bool same(const Tensor& a, const Tensor& b) {
-  return a.defined() == b.defined() && (!a.defined() || a.equal(b));
 }
 }  // namespace detail
 

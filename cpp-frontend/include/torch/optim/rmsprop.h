@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 struct RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
-  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  RLT_LAZY RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-2;
   TORCH_ARG(double, alpha) = 0.99;
   TORCH_ARG(double, eps) = 1e-8;
@@ -17,27 +17,14 @@ struct RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   TORCH_ARG(bool, centered) = false;
 
  public:
-  void serialize(torch::serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "lr", lr());
-    detail::write_value(archive, "alpha", alpha());
-    detail::write_value(archive, "eps", eps());
-    detail::write_value(archive, "weight_decay", weight_decay());
-    detail::write_value(archive, "momentum", momentum());
-    detail::write_value(archive, "centered", centered());
-  }
-  void serialize(torch::serialize::InputArchive& archive) override {
-    detail::read_value(archive, "lr", lr());
-    detail::read_value(archive, "alpha", alpha());
-    detail::read_value(archive, "eps", eps());
-    detail::read_value(archive, "weight_decay", weight_decay());
-    detail::read_value(archive, "momentum", momentum());
-    detail::read_value(archive, "centered", centered());
-  }
-  double get_lr() const override { return lr(); }
-  void set_lr(const double lr) override { lr_ = lr; }
-  friend bool operator==(const RMSpropOptions& a, const RMSpropOptions& b) {
-    return a.lr() == b.lr() && a.alpha() == b.alpha() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() &&
-           a.momentum() == b.momentum() && a.centered() == b.centered();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("alpha", self.alpha_);
+    visit("eps", self.eps_);
+    visit("weight_decay", self.weight_decay_);
+    visit("momentum", self.momentum_);
+    visit("centered", self.centered_);
   }
 };
 
@@ -48,21 +35,12 @@ struct RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState
   TORCH_ARG(Tensor, grad_avg) = {};
 
  public:
-  void serialize(torch::serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "step", step());
-    detail::write_value(archive, "square_avg", square_avg());
-    detail::write_value(archive, "momentum_buffer", momentum_buffer());
-    detail::write_value(archive, "grad_avg", grad_avg());
-  }
-  void serialize(torch::serialize::InputArchive& archive) override {
-    detail::read_value(archive, "step", step());
-    detail::read_value(archive, "square_avg", square_avg());
-    detail::read_value(archive, "momentum_buffer", momentum_buffer());
-    detail::read_value(archive, "grad_avg", grad_avg());
-  }
-  friend bool operator==(const RMSpropParamState& a, const RMSpropParamState& b) {
-    return a.step() == b.step() && detail::same(a.square_avg(), b.square_avg()) && detail::same(a.momentum_buffer(), b.momentum_buffer()) &&
-           detail::same(a.grad_avg(), b.grad_avg());
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("step", self.step_);
+    visit("square_avg", self.square_avg_);
+    visit("momentum_buffer", self.momentum_buffer_);
+    visit("grad_avg", self.grad_avg_);
   }
 };
 

@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
-  SGDOptions(double lr) : lr_(lr) {}
+  RLT_LAZY SGDOptions(double lr) : lr_(lr) {}
   TORCH_ARG(double, lr);
   TORCH_ARG(double, momentum) = 0;
   TORCH_ARG(double, dampening) = 0;
@@ -16,25 +16,13 @@ struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   TORCH_ARG(bool, nesterov) = false;
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override {
-    detail::write_value(archive, "lr", lr());
-    detail::write_value(archive, "momentum", momentum());
-    detail::write_value(archive, "dampening", dampening());
-    detail::write_value(archive, "weight_decay", weight_decay());
-    detail::write_value(archive, "nesterov", nesterov());
-  }
-  void serialize(serialize::InputArchive& archive) override {
-    detail::read_value(archive, "lr", lr());
-    detail::read_value(archive, "momentum", momentum());
-    detail::read_value(archive, "dampening", dampening());
-    detail::read_value(archive, "weight_decay", weight_decay());
-    detail::read_value(archive, "nesterov", nesterov());
-  }
-  double get_lr() const override { return lr(); }
-  void set_lr(const double lr) override { lr_ = lr; }
-  friend bool operator==(const SGDOptions& a, const SGDOptions& b) {
-    return a.lr() == b.lr() && a.momentum() == b.momentum() && a.dampening() == b.dampening() && a.weight_decay() == b.weight_decay() &&
-           a.nesterov() == b.nesterov();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("momentum", self.momentum_);
+    visit("dampening", self.dampening_);
+    visit("weight_decay", self.weight_decay_);
+    visit("nesterov", self.nesterov_);
   }
 };
 
@@ -42,9 +30,10 @@ struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   TORCH_ARG(Tensor, momentum_buffer);
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { detail::write_value(archive, "momentum_buffer", momentum_buffer()); }
-  void serialize(serialize::InputArchive& archive) override { detail::read_value(archive, "momentum_buffer", momentum_buffer()); }
-  friend bool operator==(const SGDParamState& a, const SGDParamState& b) { return detail::same(a.momentum_buffer(), b.momentum_buffer()); }
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("momentum_buffer", self.momentum_buffer_);
+  }
 };
 
 namespace detail {

@@ -35,7 +35,7 @@ class InputArchive final {
   }
   void load_from(const char* path, std::optional<at::Device> device = std::nullopt) { load_from(std::string(path), device); }
   /// Loads all that a stream holds.
-  void load_from(std::istream& stream, std::optional<at::Device> device = std::nullopt) {
+  RLT_LAZY void load_from(std::istream& stream, std::optional<at::Device> device = std::nullopt) {
     stream.seekg(0, std::ios_base::end);
     auto left = static_cast<int64_t>(stream.tellg());
     if (left < 0) rlt::raise<Error>("the stream to load from cannot be positioned");
@@ -49,7 +49,7 @@ class InputArchive final {
     });
   }
   /// Loads from memory.
-  void load_from(const char* data, size_t size, std::optional<at::Device> device = std::nullopt) {
+  RLT_LAZY void load_from(const char* data, size_t size, std::optional<at::Device> device = std::nullopt) {
     load_blocks(device, [&](char* block, size_t most) {
       size_t count = std::min(most, size);
       std::memcpy(block, data, count);
@@ -59,7 +59,7 @@ class InputArchive final {
     });
   }
   /// Loads from a function that copies bytes from a position, and one that says how many there are.
-  void load_from(const std::function<size_t(uint64_t position, void* buffer, size_t count)>& read_function,
+  RLT_LAZY void load_from(const std::function<size_t(uint64_t position, void* buffer, size_t count)>& read_function,
                  const std::function<size_t()>& size_function, std::optional<at::Device> device = std::nullopt) {
     uint64_t position = 0, size = size_function();
     load_blocks(device, [&](char* block, size_t most) {

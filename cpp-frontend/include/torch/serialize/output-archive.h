@@ -85,7 +85,7 @@ class OutputArchive final {
     for_each_block([&](const char* block, size_t count) { write(block, count); });
   }
   /// Saves as .pt to a stream.
-  void save_to(std::ostream& stream) {
+  RLT_LAZY void save_to(std::ostream& stream) {
     for_each_block([&](const char* block, size_t count) { stream.write(block, static_cast<std::streamsize>(count)); });
   }
   rlt_state_dict* handle() const { return dict_.get(); }

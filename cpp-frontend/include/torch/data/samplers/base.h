@@ -2,6 +2,7 @@
 #pragma once
 
 #include <torch/serialize/archive.h>
+#include <torch/types.h>
 
 #include <cstddef>
 #include <optional>
