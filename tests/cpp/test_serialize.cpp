@@ -85,9 +85,9 @@ TEST_P(Formats, Archives) {
   std::vector<std::string> keys = in.keys();
   std::sort(keys.begin(), keys.end());
   EXPECT_EQ(keys, (std::vector<std::string>{"nested", "number"}));
-  double number = 0;
+  c10::IValue number;
   EXPECT_TRUE(in.try_read("number", number));
-  EXPECT_EQ(number, 2.5);
+  EXPECT_EQ(number.toDouble(), 2.5);
   EXPECT_TRUE(in.try_read("nested", nested));
   Tensor x;
   nested.read("x", x);

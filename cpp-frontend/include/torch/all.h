@@ -3,6 +3,7 @@
 
 #include <torch/autograd.h>
 #include <torch/cuda.h>
+#include <torch/data.h>
 #include <torch/enum.h>
 #include <torch/memory.h>
 #include <torch/nn.h>

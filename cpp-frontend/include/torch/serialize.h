@@ -2,6 +2,7 @@
 #pragma once
 
 #include <torch/serialize/archive.h>
+#include <torch/serialize/tensor.h>
 
 #include <string>
 #include <type_traits>
@@ -10,17 +11,6 @@
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
-
-namespace serialize {
-inline OutputArchive& operator<<(OutputArchive& archive, const at::Tensor& tensor) {
-  archive.write("0", tensor);
-  return archive;
-}
-inline InputArchive& operator>>(InputArchive& archive, at::Tensor& tensor) {
-  archive.read("0", tensor);
-  return archive;
-}
-}  // namespace serialize
 
 /// Saves a tensor, a module or an optimizer to a file.
 template <class Value, class... Args>

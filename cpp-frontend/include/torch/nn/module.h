@@ -167,7 +167,7 @@ class Module : public std::enable_shared_from_this<Module> {
     for (const auto& child : children_) {
       if (!child.value()->is_serializable()) continue;
       serialize::InputArchive nested;
-      archive.read(child.key(), nested);
+      archive.read_submodule(child.key(), nested);
       child.value()->load(nested);
     }
   }

@@ -13,7 +13,7 @@ namespace detail {
 
 using Betas = std::tuple<double, double>;
 
-/// Checks, saves and loads what the options of Adam and AdamW have in common.
+/// Checks what the options of Adam and AdamW have in common.
 template <class Options>
 const Options& check_adam(const Options& options) {
   check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
@@ -24,24 +24,6 @@ const Options& check_adam(const Options& options) {
                std::get<1>(options.betas()));
   check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
   return options;
-}
-template <class Options>
-void write_adam(serialize::OutputArchive& archive, const Options& options) {
-  archive.write("lr", options.lr());
-  archive.write("beta1", std::get<0>(options.betas()));
-  archive.write("beta2", std::get<1>(options.betas()));
-  archive.write("eps", options.eps());
-  archive.write("weight_decay", options.weight_decay());
-  write_flag(archive, "amsgrad", options.amsgrad());
-}
-template <class Options>
-void read_adam(serialize::InputArchive& archive, Options& options) {
-  archive.try_read("lr", options.lr());
-  archive.try_read("beta1", std::get<0>(options.betas()));
-  archive.try_read("beta2", std::get<1>(options.betas()));
-  archive.try_read("eps", options.eps());
-  archive.try_read("weight_decay", options.weight_decay());
-  read_flag(archive, "amsgrad", options.amsgrad());
 }
 
 }  // namespace detail
@@ -55,10 +37,14 @@ struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
   TORCH_ARG(bool, amsgrad) = false;
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
-  void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
-  friend bool operator==(const AdamOptions& a, const AdamOptions& b) {
-    return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("beta1", std::get<0>(self.betas_));
+    visit("beta2", std::get<1>(self.betas_));
+    visit("eps", self.eps_);
+    visit("weight_decay", self.weight_decay_);
+    visit("amsgrad", self.amsgrad_);
   }
 };
 
@@ -69,17 +55,12 @@ struct AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
   TORCH_ARG(Tensor, max_exp_avg_sq) = {};
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override {
-    archive.write("step", step());
-    archive.write("exp_avg", exp_avg());
-    archive.write("exp_avg_sq", exp_avg_sq());
-    archive.write("max_exp_avg_sq", max_exp_avg_sq());
-  }
-  void serialize(serialize::InputArchive& archive) override {
-    archive.try_read("step", step());
-    archive.try_read("exp_avg", exp_avg());
-    archive.try_read("exp_avg_sq", exp_avg_sq());
-    archive.try_read("max_exp_avg_sq", max_exp_avg_sq());
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("step", self.step_);
+    visit("exp_avg", self.exp_avg_);
+    visit("exp_avg_sq", self.exp_avg_sq_);
+    visit("max_exp_avg_sq", self.max_exp_avg_sq_);
   }
 };
 
@@ -92,10 +73,14 @@ struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
   TORCH_ARG(bool, amsgrad) = false;
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
-  void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
-  friend bool operator==(const AdamWOptions& a, const AdamWOptions& b) {
-    return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("beta1", std::get<0>(self.betas_));
+    visit("beta2", std::get<1>(self.betas_));
+    visit("eps", self.eps_);
+    visit("weight_decay", self.weight_decay_);
+    visit("amsgrad", self.amsgrad_);
   }
 };
 
@@ -106,17 +91,12 @@ struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
   TORCH_ARG(Tensor, max_exp_avg_sq) = {};
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override {
-    archive.write("step", step());
-    archive.write("exp_avg", exp_avg());
-    archive.write("exp_avg_sq", exp_avg_sq());
-    archive.write("max_exp_avg_sq", max_exp_avg_sq());
-  }
-  void serialize(serialize::InputArchive& archive) override {
-    archive.try_read("step", step());
-    archive.try_read("exp_avg", exp_avg());
-    archive.try_read("exp_avg_sq", exp_avg_sq());
-    archive.try_read("max_exp_avg_sq", max_exp_avg_sq());
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("step", self.step_);
+    visit("exp_avg", self.exp_avg_);
+    visit("exp_avg_sq", self.exp_avg_sq_);
+    visit("max_exp_avg_sq", self.max_exp_avg_sq_);
   }
 };
 
@@ -183,6 +163,13 @@ class AdamOf : public Optimizer {
 
  protected:
   std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new State); }
+  void load_old(serialize::InputArchive& archive) override {
+    warn_of_old_format(std::is_same_v<Options, AdamWOptions> ? "AdamW" : "Adam");
+    this->template give_old<State>(archive, "step_buffers", [](State& state, Tensor& step) { state.step(step.item<int64_t>()); });
+    this->template give_old<State>(archive, "exp_average_buffers", [](State& state, Tensor& tensor) { state.exp_avg(tensor); });
+    this->template give_old<State>(archive, "exp_average_sq_buffers", [](State& state, Tensor& tensor) { state.exp_avg_sq(tensor); });
+    this->template give_old<State>(archive, "max_exp_average_sq_buffers", [](State& state, Tensor& tensor) { state.max_exp_avg_sq(tensor); });
+  }
 };
 
 }  // namespace detail

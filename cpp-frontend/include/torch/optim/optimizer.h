@@ -2,19 +2,109 @@
 // operator of the core per group.
 #pragma once
 
+#include <c10/util/flat_hash_map.h>
 #include <torch/arg.h>
 #include <torch/serialize.h>
 #include <torch/types.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace optim {
+
+namespace detail {
+// What a subclass of another program's optimizer did not override.
+[[noreturn]] RLT_COLD inline void not_cloneable(const std::string& base) {
+  size_t last = base.rfind(':') + 1;
+  std::string name = base.substr(last), cloneable = base.substr(0, last) + "OptimizerCloneable" + name.substr(9);
+  rlt::raise<Error>("clone() has not been implemented for " + base + ". Subclass " + cloneable + "<Your" + name + "> instead of " + base +
+                    " to inherit the ability to clone.");
+}
+[[noreturn]] RLT_COLD inline void not_serializable(const std::string& base, const char* archive) {
+  size_t last = base.rfind(':') + 1;
+  std::string name = base.substr(last), cloneable = base.substr(0, last) + "OptimizerCloneable" + name.substr(9);
+  rlt::raise<Error>(std::string("void serialize(torch::serialize::") + archive + "& archive) has not been implemented for " + base +
+                    ". You must override it in your subclass of " + cloneable + "<Your" + name + ">.");
+}
+[[noreturn]] RLT_COLD inline void no_lr(const char* function) {
+  rlt::raise<Error>(std::string("double ") + function +
+                    "() has not been overridden and implemented in subclass of torch::optim::OptimizerOptions, you must override it in your subclass.");
+}
+
+// The options and states of this library list what they hold once, for saving, loading and comparing alike:
+// `fields(self, visit)` calls `visit("lr", self.lr_)` and so on.
+template <class T, class = void>
+constexpr bool has_fields = false;
+struct IgnoreField {
+  template <class T>
+  void operator()(const char*, const T&) const {}
+};
+template <class T>
+constexpr bool has_fields<T, std::void_t<decltype(T::fields(std::declval<const T&>(), IgnoreField()))>> = true;
+
+template <class T>
+c10::IValue field(const T& value) {
+  return value;
+}
+template <class T>
+c10::IValue field(const std::deque<T>& values) {
+  return std::vector<T>(values.begin(), values.end());
+}
+template <class T>
+void set_field(T& place, const c10::IValue& value) {
+  place = value.to<T>();
+}
+template <class T>
+void set_field(std::optional<T>& place, const c10::IValue& value) {
+  place = value.toOptional<T>();
+}
+template <class T>
+void set_field(std::deque<T>& place, const c10::IValue& value) {
+  auto values = value.to<std::vector<T>>();
+  place.assign(values.begin(), values.end());
+}
+RLT_LAZY bool same(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() && b.isTensor()) {
+    const Tensor &x = a.toTensor(), &y = b.toTensor();
+    return x.defined() == y.defined() && (!x.defined() || x.equal(y));
+  }
+  if (!a.isList() || !b.isList()) return a.is(b);
+  auto x = a.toList(), y = b.toList();
+  bool equal = x.size() == y.size();
+  for (size_t i = 0; equal && i < x.size(); ++i) equal = same(x.get(i), y.get(i));
+  return equal;
+}
+template <class Fields>
+void write_fields(serialize::OutputArchive& archive, const Fields& fields, const char* base) {
+  if constexpr (has_fields<Fields>) {
+    // An undefined tensor leaves no entry.
+    Fields::fields(fields, [&](const char* name, const auto& value) { archive.write(name, field(value)); });
+  } else {
+    (void)archive, (void)fields;
+    not_serializable(base, "OutputArchive");
+  }
+}
+template <class Fields>
+void read_fields(serialize::InputArchive& archive, Fields& fields, const char* base) {
+  if constexpr (has_fields<Fields>) {
+    // What is not in the file stays as it is.
+    Fields::fields(fields, [&](const char* name, auto& value) {
+      c10::IValue found;
+      if (archive.try_read(name, found)) set_field(value, found);
+    });
+  } else {
+    (void)archive, (void)fields;
+    not_serializable(base, "InputArchive");
+  }
+}
+
+}  // namespace detail
 
 /// What an optimizer remembers of one parameter.
 class OptimizerParamState {
@@ -23,14 +113,23 @@ class OptimizerParamState {
   OptimizerParamState(const OptimizerParamState&) = default;
   OptimizerParamState& operator=(const OptimizerParamState&) = default;
   virtual ~OptimizerParamState() = default;
-  virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
-  virtual void serialize(serialize::OutputArchive& archive) const = 0;
-  virtual void serialize(serialize::InputArchive& archive) = 0;
+  virtual std::unique_ptr<OptimizerParamState> clone() const { detail::not_cloneable("torch::optim::OptimizerParamState"); }
+  virtual void serialize(torch::serialize::OutputArchive&) const {
+    detail::not_serializable("torch::optim::OptimizerParamState", "OutputArchive");
+  }
+  virtual void serialize(torch::serialize::InputArchive&) { detail::not_serializable("torch::optim::OptimizerParamState", "InputArchive"); }
 };
 
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
+ public:
   std::unique_ptr<OptimizerParamState> clone() const override { return std::unique_ptr<OptimizerParamState>(new Derived(static_cast<const Derived&>(*this))); }
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    detail::write_fields(archive, static_cast<const Derived&>(*this), "torch::optim::OptimizerParamState");
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    detail::read_fields(archive, static_cast<Derived&>(*this), "torch::optim::OptimizerParamState");
+  }
 };
 
 /// The numbers that steer an optimizer.
@@ -40,20 +139,48 @@ class OptimizerOptions {
   OptimizerOptions(const OptimizerOptions&) = default;
   OptimizerOptions& operator=(const OptimizerOptions&) = default;
   virtual ~OptimizerOptions() = default;
-  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
-  virtual void serialize(serialize::OutputArchive& archive) const = 0;
-  virtual void serialize(serialize::InputArchive& archive) = 0;
-  virtual double get_lr() const = 0;
-  virtual void set_lr(double lr) = 0;
+  virtual std::unique_ptr<OptimizerOptions> clone() const { detail::not_cloneable("torch::optim::OptimizerOptions"); }
+  virtual void serialize(torch::serialize::OutputArchive&) const {
+    detail::not_serializable("torch::optim::OptimizerOptions", "OutputArchive");
+  }
+  virtual void serialize(torch::serialize::InputArchive&) { detail::not_serializable("torch::optim::OptimizerOptions", "InputArchive"); }
+  virtual double get_lr() const { detail::no_lr("get_lr"); }
+  virtual void set_lr(const double) { detail::no_lr("set_lr"); }
 };
 
 template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
   std::unique_ptr<OptimizerOptions> clone() const override { return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this))); }
-  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
-  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+  void serialize(torch::serialize::OutputArchive& archive) const override {
+    detail::write_fields(archive, static_cast<const Derived&>(*this), "torch::optim::OptimizerOptions");
+  }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    detail::read_fields(archive, static_cast<Derived&>(*this), "torch::optim::OptimizerOptions");
+  }
+  double get_lr() const override {
+    if constexpr (detail::has_fields<Derived>) return static_cast<const Derived&>(*this).lr();
+    return OptimizerOptions::get_lr();
+  }
+  void set_lr(const double lr) override {
+    if constexpr (detail::has_fields<Derived>) {
+      static_cast<Derived&>(*this).lr(lr);
+    } else {
+      OptimizerOptions::set_lr(lr);
+    }
+  }
 };
+
+/// Options and states are equal if all that they hold is.
+template <class Fields, std::enable_if_t<detail::has_fields<Fields>, bool> = true>
+bool operator==(const Fields& a, const Fields& b) {
+  std::vector<c10::IValue> values;
+  Fields::fields(a, [&](const char*, const auto& value) { values.push_back(detail::field(value)); });
+  size_t place = 0;
+  bool equal = true;
+  Fields::fields(b, [&](const char*, const auto& value) { equal = equal && detail::same(values[place++], detail::field(value)); });
+  return equal;
+}
 
 /// Parameters that share options.
 class OptimizerParamGroup {
@@ -127,7 +254,8 @@ class OptimizerOf {
     param_groups_.push_back(std::move(group));
   }
   void add_parameters(const std::vector<Tensor>& parameters) {
-    std::vector<Tensor>& params = first().params();
+    TORCH_WARN("Optimizer::add_parameters() will be removed in PyTorch 1.6");
+    std::vector<Tensor>& params = param_groups_.at(0).params();
     params.insert(params.end(), parameters.begin(), parameters.end());
   }
 
@@ -149,9 +277,13 @@ class OptimizerOf {
     }
   }
 
-  const std::vector<Tensor>& parameters() const noexcept { return param_groups_.at(0).params(); }
-  std::vector<Tensor>& parameters() noexcept { return param_groups_.at(0).params(); }
+  const std::vector<Tensor>& parameters() const noexcept { return const_cast<OptimizerOf*>(this)->parameters(); }
+  std::vector<Tensor>& parameters() noexcept {
+    TORCH_WARN("Optimizer::parameters() will be removed in PyTorch 1.6");
+    return param_groups_.at(0).params();
+  }
   size_t size() const noexcept {
+    TORCH_WARN("Optimizer::size() will be removed in PyTorch 1.6");
     size_t count = 0;
     for (const OptimizerParamGroup& group : param_groups_) count += group.params().size();
     return count;
@@ -161,14 +293,17 @@ class OptimizerOf {
   std::vector<OptimizerParamGroup>& param_groups() noexcept { return param_groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const noexcept { return param_groups_; }
   /// By the parameter's unsafeGetTensorImpl().
-  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() noexcept { return state_; }
-  const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const noexcept { return state_; }
+  ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>>& state() noexcept { return state_; }
+  const ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>>& state() const noexcept { return state_; }
 
   /// `param_groups.0.lr`, `state.0.exp_avg`: options by group, states by the position of the parameter.
   virtual void save(serialize::OutputArchive& archive) const {
+    archive.write("pytorch_version", c10::IValue("1.5.0"));
+    archive.write("param_groups.size", c10::IValue(static_cast<int64_t>(param_groups_.size())));
     size_t position = 0;
     for (size_t g = 0; g < param_groups_.size(); ++g) {
       serialize::OutputArchive options;
+      options.write("params", c10::IValue(static_cast<int64_t>(param_groups_[g].params().size())));
       param_groups_[g].options().serialize(options);
       archive.write("param_groups." + std::to_string(g), options);
       for (const Tensor& param : param_groups_[g].params()) {
@@ -183,25 +318,40 @@ class OptimizerOf {
     }
   }
   virtual void load(serialize::InputArchive& archive) {
+    c10::IValue value;
+    if (!archive.try_read("pytorch_version", value)) return load_old(archive);
+    load_new(archive, [this] { return new_state(); });
+  }
+  /// Loads what save wrote, into states that a function makes.
+  template <class Make>
+  void load_new(serialize::InputArchive& archive, const Make& make_state) {
+    c10::IValue size;
+    archive.read("param_groups.size", size);
+    TORCH_CHECK(size.toInt() == static_cast<int64_t>(param_groups_.size()), "loaded state dict has a different number of parameter groups");
     size_t position = 0;
     for (size_t g = 0; g < param_groups_.size(); ++g) {
       serialize::InputArchive options;
-      if (archive.try_read("param_groups." + std::to_string(g), options)) param_groups_[g].options().serialize(options);
+      archive.read("param_groups." + std::to_string(g), options);
+      options.read("params", size);
+      TORCH_CHECK(size.toInt() == static_cast<int64_t>(param_groups_[g].params().size()),
+                  "loaded state dict contains a parameter group that has a different size than the optimizer's parameter group");
+      param_groups_[g].options().serialize(options);
       for (const Tensor& param : param_groups_[g].params()) {
         serialize::InputArchive nested;
-        if (archive.try_read("state." + std::to_string(position), nested)) {
-          std::unique_ptr<OptimizerParamState> fresh = new_state();
+        if (archive.try_read("state." + std::to_string(position++), nested)) {
+          std::unique_ptr<OptimizerParamState> fresh = make_state();
           fresh->serialize(nested);
           state_[param.unsafeGetTensorImpl()] = std::move(fresh);
         }
-        ++position;
       }
     }
   }
 
  protected:
   /// An empty state of the optimizer's own kind, to load into.
-  virtual std::unique_ptr<OptimizerParamState> new_state() const = 0;
+  virtual std::unique_ptr<OptimizerParamState> new_state() const { rlt::raise<Error>("this optimizer does not say how its states are loaded"); }
+  /// Loads a file of PyTorch before 1.5, which holds lists of tensors.
+  virtual void load_old(serialize::InputArchive&) { rlt::raise<Error>("this optimizer does not load files of PyTorch before 1.5"); }
 
   template <class State>
   State& state_of(const Tensor& param, bool* fresh = nullptr) {
@@ -215,13 +365,30 @@ class OptimizerOf {
     c10::AutoGradMode recording(true);
     return closure();
   }
-  OptimizerParamGroup& first() {
-    if (param_groups_.empty()) rlt::raise<Error>("the optimizer has no parameter group");
-    return param_groups_[0];
+  /// Says that a file is in the format of PyTorch before 1.5.
+  static void warn_of_old_format(const std::string& name, const std::string& more = "") {
+    TORCH_WARN("Your serialized ", name, " optimizer is still using the old serialization format. ", more, "You should re-save your ", name,
+               " optimizer to use the new serialization format.");
+  }
+  /// A list in that format: its length, and each tensor under its position.
+  template <class Tensors>
+  static Tensors read_old(serialize::InputArchive& archive, const std::string& key) {
+    Tensor size;
+    archive.read(key + "/size", size);
+    Tensors tensors(static_cast<size_t>(size.template item<int64_t>()));
+    for (size_t i = 0; i < tensors.size(); ++i) archive.read(key + "/" + std::to_string(i), tensors[i], /*is_buffer=*/true);
+    return tensors;
+  }
+  /// Gives the first parameters of the first group the tensors of a list.
+  template <class State, class Give>
+  void give_old(serialize::InputArchive& archive, const char* key, const Give& give) {
+    auto tensors = read_old<std::vector<Tensor>>(archive, key);
+    std::vector<Tensor>& params = param_groups_.at(0).params();
+    for (size_t i = 0; i < tensors.size() && i < params.size(); ++i) give(state_of<State>(params[i]), tensors[i]);
   }
 
   std::vector<OptimizerParamGroup> param_groups_;
-  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
+  ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>> state_;
   std::unique_ptr<OptimizerOptions> defaults_;
 };
 
@@ -244,11 +411,6 @@ RLT_LAZY serialize::InputArchive& operator>>(serialize::InputArchive& archive, O
 namespace detail {
 inline void check_option(bool valid, const char* text, double value) {
   if (C10_UNLIKELY(!valid)) rlt::raise<Error>(text + rlt::text_of(value));
-}
-inline void write_flag(serialize::OutputArchive& archive, const char* name, bool value) { archive.write(name, static_cast<int64_t>(value)); }
-inline void read_flag(serialize::InputArchive& archive, const char* name, bool& value) {
-  int64_t number = value;
-  if (archive.try_read(name, number)) value = number != 0;
 }
 }  // namespace detail
 

@@ -1,3 +1,21 @@
-// See torch/optim/optimizer.h.
+// torch::optim::serialize<State, Options>: what an optimizer of another program calls to be saved and loaded.
 #pragma once
+
 #include <torch/optim/optimizer.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace optim {
+
+template <class State, class Options>
+void serialize(torch::serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  optimizer.Optimizer::save(archive);
+}
+template <class State, class Options>
+void serialize(torch::serialize::InputArchive& archive, Optimizer& optimizer) {
+  optimizer.load_new(archive, [] { return std::unique_ptr<OptimizerParamState>(new State); });
+}
+
+}  // namespace optim
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -16,23 +16,13 @@ struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   TORCH_ARG(bool, nesterov) = false;
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override {
-    archive.write("lr", lr());
-    archive.write("momentum", momentum());
-    archive.write("dampening", dampening());
-    archive.write("weight_decay", weight_decay());
-    detail::write_flag(archive, "nesterov", nesterov());
-  }
-  void serialize(serialize::InputArchive& archive) override {
-    archive.try_read("lr", lr());
-    archive.try_read("momentum", momentum());
-    archive.try_read("dampening", dampening());
-    archive.try_read("weight_decay", weight_decay());
-    detail::read_flag(archive, "nesterov", nesterov());
-  }
-  friend bool operator==(const SGDOptions& a, const SGDOptions& b) {
-    return a.lr() == b.lr() && a.momentum() == b.momentum() && a.dampening() == b.dampening() && a.weight_decay() == b.weight_decay() &&
-           a.nesterov() == b.nesterov();
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("lr", self.lr_);
+    visit("momentum", self.momentum_);
+    visit("dampening", self.dampening_);
+    visit("weight_decay", self.weight_decay_);
+    visit("nesterov", self.nesterov_);
   }
 };
 
@@ -40,8 +30,10 @@ struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   TORCH_ARG(Tensor, momentum_buffer);
 
  public:
-  void serialize(serialize::OutputArchive& archive) const override { archive.write("momentum_buffer", momentum_buffer()); }
-  void serialize(serialize::InputArchive& archive) override { archive.try_read("momentum_buffer", momentum_buffer()); }
+  template <class Self, class Visit>
+  static void fields(Self& self, const Visit& visit) {
+    visit("momentum_buffer", self.momentum_buffer_);
+  }
 };
 
 namespace detail {
@@ -83,6 +75,10 @@ class SGDOf : public Optimizer {
 
  protected:
   std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new SGDParamState); }
+  void load_old(serialize::InputArchive& archive) override {
+    warn_of_old_format("SGD");
+    this->template give_old<SGDParamState>(archive, "momentum_buffers", [](SGDParamState& state, Tensor& tensor) { state.momentum_buffer(tensor); });
+  }
 
  private:
   struct Lists {

@@ -1,3 +1,217 @@
-// See torch/serialize/archive.h.
+// InputArchive: named tensors and values from a file that save wrote, or a state_dict that Python saved. A nested
+// archive is a prefix.
 #pragma once
-#include <torch/serialize/archive.h>
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/GradMode.h>
+#include <torch/serialize/state-dict.h>
+
+#include <cstring>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace serialize {
+
+class InputArchive final {
+ public:
+  InputArchive() = default;
+  InputArchive(InputArchive&&) = default;
+  InputArchive& operator=(InputArchive&&) = default;
+  InputArchive(InputArchive&) = delete;
+  InputArchive& operator=(InputArchive&) = delete;
+
+  void load_from(const std::string& path, std::optional<at::Device> device = std::nullopt) {
+    rlt_state_dict* dict = nullptr;
+    rlt::check(rlt_state_dict_load(path.c_str(), RLT_FORMAT_AUTO, &dict));
+    dict_ = detail::StateDict(dict, detail::FreeStateDict());
+    device_ = device;
+    prefix_.clear();
+  }
+  void load_from(const char* path, std::optional<at::Device> device = std::nullopt) { load_from(std::string(path), device); }
+  /// Loads all that a stream holds.
+  RLT_LAZY void load_from(std::istream& stream, std::optional<at::Device> device = std::nullopt) {
+    stream.seekg(0, std::ios_base::end);
+    auto left = static_cast<int64_t>(stream.tellg());
+    if (left < 0) rlt::raise<Error>("the stream to load from cannot be positioned");
+    stream.seekg(0);
+    load_blocks(device, [&](char* block, size_t size) {
+      auto count = std::min(left, static_cast<int64_t>(size));
+      // A read past the end would leave the stream unusable.
+      if (count <= 0 || !stream.read(block, static_cast<std::streamsize>(count))) return size_t{0};
+      left -= count;
+      return static_cast<size_t>(count);
+    });
+  }
+  /// Loads from memory.
+  RLT_LAZY void load_from(const char* data, size_t size, std::optional<at::Device> device = std::nullopt) {
+    load_blocks(device, [&](char* block, size_t most) {
+      size_t count = std::min(most, size);
+      std::memcpy(block, data, count);
+      data += count;
+      size -= count;
+      return count;
+    });
+  }
+  /// Loads from a function that copies bytes from a position, and one that says how many there are.
+  RLT_LAZY void load_from(const std::function<size_t(uint64_t position, void* buffer, size_t count)>& read_function,
+                 const std::function<size_t()>& size_function, std::optional<at::Device> device = std::nullopt) {
+    uint64_t position = 0, size = size_function();
+    load_blocks(device, [&](char* block, size_t most) {
+      size_t count = position < size ? read_function(position, block, std::min<uint64_t>(most, size - position)) : 0;
+      position += count;
+      return count;
+    });
+  }
+
+  /// Reads a tensor, into the given one where that has values: it stays the same tensor, on its device.
+  bool try_read(const std::string& key, at::Tensor& tensor, bool is_buffer = false) {
+    (void)is_buffer;
+    at::Tensor value = find(prefix_ + key);
+    if (!value.defined()) return false;
+    if (device_) value = value.to(at::TensorOptions(*device_));
+    if (!tensor.defined()) {
+      tensor = std::move(value);
+      return true;
+    }
+    c10::NoGradGuard guard;
+    tensor.set_data(device_ ? value : value.to(at::TensorOptions(tensor.device())));
+    return true;
+  }
+  void read(const std::string& key, at::Tensor& tensor, bool is_buffer = false) {
+    if (try_read(key, tensor, is_buffer)) return;
+    if (!missing_.empty()) rlt::raise<Error>("No such serialized submodule: '" + missing_ + "'");
+    rlt::raise<Error>("No such serialized tensor '" + prefix_ + key + "'");
+  }
+  RLT_LAZY bool try_read(const std::string& key, c10::IValue& value) {
+    const std::string start = prefix_ + key + ":";
+    int64_t count = length();
+    for (int64_t i = 0; i < count; ++i) {
+      const char* name = name_at(i);
+      if (std::strncmp(name, start.c_str(), start.size()) == 0 && std::strchr(name + start.size(), '.') == nullptr) {
+        value = decoded(key, name + start.size(), find(name));
+        return true;
+      }
+    }
+    at::Tensor tensor;
+    if (!try_read(key, tensor)) return false;
+    value = tensor;
+    return true;
+  }
+  RLT_LAZY void read(const std::string& key, c10::IValue& value) {
+    if (!try_read(key, value)) rlt::raise<Error>("__torch__.Module does not have a field with name '" + key + "'");
+  }
+  bool try_read(const std::string& key, InputArchive& nested) {
+    enter(key, nested);
+    int64_t count = length();
+    for (int64_t i = 0; i < count; ++i) {
+      if (std::strncmp(name_at(i), nested.prefix_.c_str(), nested.prefix_.size()) == 0) return true;
+    }
+    return false;
+  }
+  void read(const std::string& key, InputArchive& nested) {
+    if (!try_read(key, nested)) rlt::raise<Error>("No such serialized submodule: '" + prefix_ + key + "'");
+  }
+  /// Reads a submodule. One without parameters leaves nothing in a file; only the first tensor that is not there is an error.
+  void read_submodule(const std::string& key, InputArchive& nested) {
+    if (!try_read(key, nested)) nested.missing_ = missing_.empty() ? prefix_ + key : missing_;
+  }
+  template <class... Args>
+  void operator()(Args&&... args) {
+    read(std::forward<Args>(args)...);
+  }
+
+  /// The names at this level.
+  RLT_LAZY std::vector<std::string> keys() {
+    std::vector<std::string> keys;
+    int64_t count = length();
+    for (int64_t i = 0; i < count; ++i) {
+      std::string name = name_at(i);
+      if (name.compare(0, prefix_.size(), prefix_) != 0) continue;
+      std::string key = name.substr(prefix_.size(), name.find_first_of(".:", prefix_.size()) - prefix_.size());
+      if (keys.empty() || keys.back() != key) keys.push_back(key);
+    }
+    return keys;
+  }
+  rlt_state_dict* handle() const { return dict_.get(); }
+
+ private:
+  void enter(const std::string& key, InputArchive& nested) const {
+    std::string prefix = prefix_ + key + ".";
+    nested.dict_ = dict_;
+    nested.device_ = device_;
+    nested.prefix_ = std::move(prefix);
+    nested.missing_.clear();
+  }
+  int64_t length() const {
+    int64_t count = 0;
+    if (dict_) rlt::check(rlt_state_dict_len(dict_.get(), &count));
+    return count;
+  }
+  const char* name_at(int64_t position) const {
+    const char* name = nullptr;
+    rlt::check(rlt_state_dict_name_at(dict_.get(), position, &name));
+    return name;
+  }
+  at::Tensor find(const std::string& full) const {
+    rlt_tensor* found = nullptr;
+    if (!dict_) return {};
+    int32_t status = rlt_state_dict_get(dict_.get(), full.c_str(), &found);
+    if (status == RLT_ERROR_INDEX) return {};
+    rlt::check(status);
+    return at::Tensor(found);
+  }
+  RLT_LAZY c10::IValue decoded(const std::string& key, const std::string& type, const at::Tensor& tensor) {
+    if (type == "int") return tensor.item<int64_t>();
+    if (type == "double") return tensor.item<double>();
+    if (type == "bool") return tensor.item<bool>();
+    if (type == "complex") return tensor.item<c10::complex<double>>();
+    if (type == "str") return std::string(reinterpret_cast<const char*>(tensor.template const_data_ptr<uint8_t>()), static_cast<size_t>(tensor.numel()));
+    if (type != "list") return {};
+    InputArchive items;
+    enter(key + ":list", items);
+    auto kind = [&](const char* name) { return items.find(items.prefix_ + name).defined(); };
+    int64_t count = tensor.item<int64_t>();
+    if (kind("tensor")) return list_of<at::Tensor>(items, count);
+    if (kind("int")) return list_of<int64_t>(items, count);
+    if (kind("double")) return list_of<double>(items, count);
+    if (kind("bool")) return list_of<bool>(items, count);
+    return list_of<c10::IValue>(items, count);
+  }
+  template <class T>
+  static c10::IValue list_of(InputArchive& items, int64_t count) {
+    c10::List<T> list;
+    for (int64_t i = 0; i < count; ++i) {
+      c10::IValue item;
+      // An undefined tensor leaves no entry.
+      if (!items.try_read(std::to_string(i), item)) item = at::Tensor();
+      list.push_back(item.to<T>());
+    }
+    return list;
+  }
+  template <class Read>
+  void load_blocks(std::optional<at::Device> device, const Read& read) {
+    c10::TempFile file = c10::make_tempfile();
+    {
+      detail::FilePointer content(std::fopen(file.name.c_str(), "wb"));
+      char block[16384];
+      for (size_t count; content.file && (count = read(block, sizeof block)) > 0;) std::fwrite(block, 1, count, content.file);
+    }
+    load_from(file.name, device);
+  }
+
+  detail::StateDict dict_;
+  std::string prefix_;
+  // The submodule at or above this level that the file does not have.
+  std::string missing_;
+  std::optional<at::Device> device_;
+};
+
+}  // namespace serialize
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -1,0 +1,3 @@
+// See ATen/core/ivalue.h.
+#pragma once
+#include <ATen/core/ivalue.h>

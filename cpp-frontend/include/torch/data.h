@@ -1,0 +1,8 @@
+// Datasets, samplers, transforms and the loader of batches.
+#pragma once
+
+#include <torch/data/dataloader.h>
+#include <torch/data/datasets.h>
+#include <torch/data/example.h>
+#include <torch/data/samplers.h>
+#include <torch/data/transforms.h>

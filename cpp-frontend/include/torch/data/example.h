@@ -1,0 +1,44 @@
+// Example: an item of a dataset and what a model shall make of it.
+#pragma once
+
+#include <torch/types.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace data {
+
+template <class Data = at::Tensor, class Target = at::Tensor>
+struct Example {
+  using DataType = Data;
+  using TargetType = Target;
+
+  Example() = default;
+  Example(Data data, Target target) : data(std::move(data)), target(std::move(target)) {}
+
+  Data data;
+  Target target;
+};
+
+namespace example {
+using NoTarget = void;
+}
+
+/// An item without target: the item itself.
+template <class Data>
+struct Example<Data, example::NoTarget> {
+  using DataType = Data;
+  using TargetType = example::NoTarget;
+
+  Example() = default;
+  Example(Data data) : data(std::move(data)) {}
+  operator Data&() { return data; }
+  operator const Data&() const { return data; }
+
+  Data data;
+};
+
+using TensorExample = Example<at::Tensor, example::NoTarget>;
+
+}  // namespace data
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -1,0 +1,108 @@
+// Distributed samplers: each of several processes gets its share of the indices.
+#pragma once
+
+#include <ATen/core/MT19937RNGEngine.h>
+#include <torch/data/samplers/base.h>
+
+#include <algorithm>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace data {
+namespace samplers {
+
+/// `rank` of `num_replicas` processes. With duplicates all shares are equally large, as some examples are in two; without,
+/// some examples are in none.
+template <class BatchRequest = std::vector<size_t>>
+class DistributedSampler : public Sampler<BatchRequest> {
+ public:
+  DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
+      : size_(size), num_replicas_(num_replicas), rank_(rank), allow_duplicates_(allow_duplicates) {}
+  /// Sets the number of the epoch, from which random orders follow; the next reset heeds it.
+  void set_epoch(size_t epoch) { epoch_ = epoch; }
+  size_t epoch() const { return epoch_; }
+
+ protected:
+  size_t local_sample_count() const { return allow_duplicates_ ? (size_ + num_replicas_ - 1) / num_replicas_ : size_ / num_replicas_; }
+
+  size_t size_;
+  size_t num_replicas_;
+  size_t rank_;
+  size_t epoch_ = 0;
+  bool allow_duplicates_;
+};
+
+namespace detail {
+
+/// What the samplers of indices have in common.
+class DistributedIndexSampler : public DistributedSampler<> {
+ public:
+  using DistributedSampler::DistributedSampler;
+  std::optional<std::vector<size_t>> next(size_t batch_size) override {
+    if (place_ >= end_) return std::nullopt;
+    const auto first = indices_.begin() + static_cast<std::ptrdiff_t>(place_);
+    const size_t count = std::min(batch_size, end_ - place_);
+    place_ += count;
+    return std::vector<size_t>(first, first + static_cast<std::ptrdiff_t>(count));
+  }
+  size_t index() const noexcept { return place_; }
+
+ protected:
+  // All indices in order, the first ones again at the end so that everybody has enough.
+  void begin_epoch(std::optional<size_t> new_size) {
+    size_ = new_size.value_or(size_);
+    const size_t share = local_sample_count();
+    indices_.resize(num_replicas_ == 1 ? size_ : share * num_replicas_);
+    for (size_t i = 0; i < indices_.size(); ++i) indices_[i] = i < size_ ? i : i - size_;
+    place_ = rank_ * share;
+    end_ = place_ + share;
+  }
+
+  size_t place_ = 0;
+  size_t end_ = 0;
+  std::vector<size_t> indices_;
+};
+
+}  // namespace detail
+
+/// Shares in random order, drawn from the number of the epoch: all processes draw the same.
+class DistributedRandomSampler : public detail::DistributedIndexSampler {
+ public:
+  DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
+      : DistributedIndexSampler(size, num_replicas, rank, allow_duplicates) {
+    shuffle(std::nullopt);
+  }
+  void reset(std::optional<size_t> new_size = std::nullopt) override { shuffle(new_size); }
+  void save(serialize::OutputArchive& archive) const override {
+    detail::write_place(archive, "sample_index_", place_);
+    detail::write_place(archive, "epoch_", epoch_);
+  }
+  void load(serialize::InputArchive& archive) override {
+    epoch_ = detail::read_place(archive, "epoch_");
+    shuffle(std::nullopt);
+    place_ = detail::read_place(archive, "sample_index_");
+  }
+
+ private:
+  void shuffle(std::optional<size_t> new_size) {
+    begin_epoch(new_size);
+    std::shuffle(indices_.begin(), indices_.end(), at::mt19937(epoch_));
+  }
+};
+
+/// Shares of neighbours.
+class DistributedSequentialSampler : public detail::DistributedIndexSampler {
+ public:
+  DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
+      : DistributedIndexSampler(size, num_replicas, rank, allow_duplicates) {
+    begin_epoch(std::nullopt);
+  }
+  void reset(std::optional<size_t> new_size = std::nullopt) override { begin_epoch(new_size); }
+  void save(serialize::OutputArchive& archive) const override { detail::write_place(archive, "sample_index_", place_); }
+  void load(serialize::InputArchive& archive) override { place_ = detail::read_place(archive, "sample_index_"); }
+};
+
+}  // namespace samplers
+}  // namespace data
+RLT_NAMESPACE_END
+}  // namespace torch
