@@ -167,12 +167,16 @@ std::string message_of(const std::function<void()>& body) {
   return "nothing was thrown";
 }
 
+struct Holder : torch::nn::Module {
+  explicit Holder(torch::nn::Sequential layers) { register_module("layers", std::move(layers)); }
+};
+
 TEST(Serialize, MissingEntriesAreNamedFromTheTop) {
-  torch::nn::Sequential a(torch::nn::Linear(2, 2), torch::nn::ReLU()), b(torch::nn::Linear(2, 2), torch::nn::ReLU(), torch::nn::Linear(2, 2));
-  torch::nn::Sequential whole(a, torch::nn::ReLU()), other(b, torch::nn::ReLU());
+  using namespace torch::nn;
+  auto saved = std::make_shared<Holder>(Sequential(Linear(2, 2), ReLU())), other = std::make_shared<Holder>(Sequential(Linear(2, 2), ReLU(), Linear(2, 2)));
   std::stringstream stream;
-  torch::save(whole, stream);
-  EXPECT_EQ(message_of([&] { torch::load(other, stream); }), "No such serialized submodule: '0.2'");
+  torch::save(saved, stream);
+  EXPECT_EQ(message_of([&] { torch::load(other, stream); }), "No such serialized submodule: 'layers.2'");
   torch::nn::Linear line(2, 2);
   EXPECT_EQ(message_of([&] { torch::load(line, stream); }), "No such serialized tensor 'weight'");
 }
