@@ -192,6 +192,84 @@ TEST(Serialize, OptimizersRefuseFilesOfOthers) {
   EXPECT_EQ(message_of([&] { torch::load(groups, stream); }), "loaded state dict has a different number of parameter groups");
 }
 
+struct Warnings : c10::WarningHandler {
+  Warnings() : before(c10::WarningUtils::get_warning_handler()) { c10::WarningUtils::set_warning_handler(this); }
+  ~Warnings() override { c10::WarningUtils::set_warning_handler(before); }
+  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
+  c10::WarningHandler* before;
+  std::vector<std::string> texts;
+};
+
+TEST(Serialize, OptimizersReadListsOfBefore15) {
+  Tensor w = torch::ones({2}), v = torch::ones({3});
+  torch::serialize::OutputArchive old;
+  old.write("momentum_buffers/size", torch::tensor(int64_t{1}));
+  old.write("momentum_buffers/0", torch::tensor({0.5f, 0.25f}), /*is_buffer=*/true);
+  old.write("iteration_", int64_t{3});
+  std::stringstream stream;
+  old.save_to(stream);
+  torch::optim::SGD sgd({w, v}, torch::optim::SGDOptions(0.1).momentum(0.9));
+  Warnings warnings;
+  torch::load(sgd, stream);
+  EXPECT_EQ(warnings.texts,
+            (std::vector<std::string>{"Your serialized SGD optimizer is still using the old serialization format. You should re-save your SGD "
+                                      "optimizer to use the new serialization format."}));
+  ASSERT_EQ(sgd.state().size(), 1u);
+  auto& state = static_cast<torch::optim::SGDParamState&>(*sgd.state().at(w.unsafeGetTensorImpl()));
+  EXPECT_TRUE(same(state.momentum_buffer(), torch::tensor({0.5f, 0.25f})));
+}
+
+TEST(Serialize, LbfgsGoesOnWhereItWas) {
+  auto loss_of = [](const Tensor& w) { return ((w * w - torch::arange(1, 4)).pow(2)).sum(); };
+  auto run = [&](torch::optim::LBFGS& optimizer, Tensor& w, int steps) {
+    for (int i = 0; i < steps; ++i) {
+      optimizer.step([&] {
+        optimizer.zero_grad();
+        Tensor loss = loss_of(w);
+        loss.backward();
+        return loss;
+      });
+    }
+  };
+  auto options = torch::optim::LBFGSOptions(0.3).max_iter(2).history_size(3);
+  Tensor w = torch::ones({3}, torch::requires_grad());
+  torch::optim::LBFGS whole({w}, options);
+  run(whole, w, 3);
+  Tensor half = w.detach().clone().requires_grad_();
+  std::stringstream stream;
+  torch::save(whole, stream);
+  torch::optim::LBFGS restored({half}, 1.0);
+  torch::load(restored, stream);
+  auto state_of = [](torch::optim::LBFGS& optimizer, const Tensor& tensor) {
+    return static_cast<torch::optim::LBFGSParamState&>(*optimizer.state().at(tensor.unsafeGetTensorImpl()));
+  };
+  EXPECT_TRUE(state_of(whole, w) == state_of(restored, half));
+  run(whole, w, 3);
+  run(restored, half, 3);
+  EXPECT_TRUE(same(w.detach(), half.detach()));
+  EXPECT_FALSE(state_of(whole, w) == torch::optim::LBFGSParamState());
+}
+
+TEST(Values, ListsAreSharedAndCopiedDeeply) {
+  Tensor a = torch::ones({2}), b = a.detach();
+  c10::List<Tensor> list({a, b, a});
+  c10::IValue value(list);
+  EXPECT_TRUE(value.isTensorList());
+  EXPECT_EQ(value.tagKind(), "TensorList");
+  EXPECT_TRUE(list[0].get().is(list[2].get()));
+  EXPECT_FALSE(list[0].get().is(list[1].get()));
+  EXPECT_TRUE(list[0].get().isAliasOf(list[1].get()));
+  c10::List<c10::IValue> copy = value.deepcopy().toList();
+  EXPECT_TRUE(copy[0].get().is(copy[2].get()));
+  EXPECT_FALSE(copy[0].get().isAliasOf(list[0].get()));
+  // A list in a value is the list itself.
+  list.push_back(torch::zeros({1}));
+  EXPECT_EQ(value.toTensorVector().size(), 4u);
+  EXPECT_EQ(copy.size(), 3u);
+  EXPECT_EQ(message_of([&] { value.toInt(); }), "Expected Int but got TensorList");
+  EXPECT_FALSE(c10::IValue(std::optional<int64_t>()).toOptional<int64_t>().has_value());
+}
+
 TEST(Serialize, MissingFile) {
   Tensor tensor;
   EXPECT_THROW(torch::load(tensor, "/nowhere/at/all.pt"), c10::Error);
