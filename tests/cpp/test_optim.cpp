@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <sstream>
+
 namespace {
 
 namespace optim = torch::optim;
@@ -68,6 +70,140 @@ TEST(Optim, FitsALine) {
   }
   EXPECT_LT(loss_value, 1e-6);
   EXPECT_NEAR(line->weight.item<double>(), 3, 1e-3);
+}
+
+// Seven steps from the same weights; the numbers are libtorch 2.7.1's for the same calls.
+template <class Optimizer, class Options>
+std::vector<double> after_seven_steps(Options options) {
+  torch::manual_seed(0);
+  Tensor w = torch::randn({3, 2}, torch::kDouble).set_requires_grad(true);
+  Optimizer optimizer({w}, options);
+  for (int i = 0; i < 7; ++i) {
+    optimizer.step([&] {
+      optimizer.zero_grad();
+      Tensor loss = (w * w - torch::arange(6, torch::kDouble).view({3, 2})).pow(2).sum();
+      loss.backward();
+      return loss;
+    });
+  }
+  return std::vector<double>(w.data_ptr<double>(), w.data_ptr<double>() + 6);
+}
+void expect_near(const std::vector<double>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-13) << i;
+}
+
+TEST(Optim, StepsAreLibtorchs) {
+  expect_near(after_seven_steps<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.1).weight_decay(0.01).initial_accumulator_value(0.2)),
+              {1.24675790934329, -0.638747579700527, -1.88830322569314, 0.918564528009975, -1.41484288213196, -1.72208494235215});
+  expect_near(after_seven_steps<optim::RMSprop>(optim::RMSpropOptions(0.05).weight_decay(0.01)),
+              {0.607153827388383, -0.993175623711794, -1.43038115033418, 1.73132755982161, -1.9993748952248, -2.23550889061333});
+  expect_near(after_seven_steps<optim::RMSprop>(optim::RMSpropOptions(0.05).momentum(0.9).centered(true).alpha(0.9)),
+              {-0.168656882759763, -1.2490574808335, -0.72425333497452, 2.41310549884326, -2.54157655991656, -2.73515180662744});
+  expect_near(after_seven_steps<optim::LBFGS>(optim::LBFGSOptions(0.3).max_iter(3).history_size(2)),
+              {0.358100971650402, -1.01179095450836, -1.41418340086121, 1.73184117305506, -1.99996305686988, -2.23354361924913});
+  expect_near(after_seven_steps<optim::LBFGS>(optim::LBFGSOptions(1).max_iter(3).line_search_fn("strong_wolfe")),
+              {0.23448173372027, -1.00347209354607, -1.40608649785771, 1.7324347606447, -2.00074378506951, -2.23825309215382});
+}
+
+TEST(Optim, SchedulersSetRates) {
+  Tensor w = weight();
+  optim::Adam adam({w}, optim::AdamOptions(1.0));
+  auto rate = [&] { return adam.param_groups()[0].options().get_lr(); };
+  optim::StepLR by_step(adam, 3, 0.5);
+  std::vector<double> rates;
+  for (int i = 0; i < 10; ++i) by_step.step(), rates.push_back(rate());
+  EXPECT_EQ(rates, (std::vector<double>{1, 1, 1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125}));
+
+  using Plateau = optim::ReduceLROnPlateauScheduler;
+  Plateau plateau(adam, Plateau::min, 0.5f, /*patience=*/2, 1e-4, Plateau::rel, /*cooldown=*/1, {0.05f}, 1e-8, /*verbose=*/true);
+  rates.clear();
+  testing::internal::CaptureStdout();
+  for (int i = 0; i < 14; ++i) plateau.step(5), rates.push_back(rate());
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "Epoch 4: reducing learning rate of group 0 to 0.0625\nEpoch 8: reducing learning rate of group 0 to 0.05\n");
+  EXPECT_EQ(rates[2], 0.125);
+  EXPECT_EQ(rates[6], 0.0625);
+  EXPECT_EQ(rates[13], 0.05f);
+}
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Optim, RefusesInLibtorchsWords) {
+  Tensor w = weight();
+  EXPECT_EQ(message_of([&] { optim::RMSprop({w}, optim::RMSpropOptions(-1)); }), "Invalid learning rate: -1");
+  EXPECT_EQ(message_of([&] { optim::Adagrad({w}, optim::AdagradOptions(1).lr_decay(-1)); }), "Invalid lr_decay value: -1");
+  EXPECT_EQ(message_of([&] { optim::LBFGS({w}, 1.0).step(nullptr); }), "LBFGS requires a closure function");
+  EXPECT_EQ(message_of([&] { optim::LBFGS({optim::OptimizerParamGroup({w}), optim::OptimizerParamGroup({weight()})}, 1.0); }),
+            "LBFGS doesn't support per-parameter options (parameter groups)");
+  EXPECT_EQ(message_of([] { optim::OptimizerOptions().clone(); }),
+            "clone() has not been implemented for torch::optim::OptimizerOptions. Subclass "
+            "torch::optim::OptimizerCloneableOptions<YourOptimizerOptions> instead of torch::optim::OptimizerOptions to inherit the ability to clone.");
+  torch::serialize::OutputArchive archive;
+  EXPECT_EQ(message_of([&] { optim::OptimizerParamState().serialize(archive); }),
+            "void serialize(torch::serialize::OutputArchive& archive) has not been implemented for torch::optim::OptimizerParamState. You must "
+            "override it in your subclass of torch::optim::OptimizerCloneableParamState<YourOptimizerParamState>.");
+}
+
+// An optimizer as a program writes its own.
+struct DriftOptions : optim::OptimizerCloneableOptions<DriftOptions> {
+  DriftOptions(double lr = 1) : lr_(lr) {}
+  TORCH_ARG(double, lr);
+
+ public:
+  void serialize(torch::serialize::OutputArchive& archive) const override { archive.write("lr", lr()); }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    c10::IValue value;
+    archive.read("lr", value);
+    lr(value.toDouble());
+  }
+};
+struct DriftState : optim::OptimizerCloneableParamState<DriftState> {
+  TORCH_ARG(int64_t, steps) = 0;
+
+ public:
+  void serialize(torch::serialize::OutputArchive& archive) const override { archive.write("steps", steps()); }
+  void serialize(torch::serialize::InputArchive& archive) override {
+    c10::IValue value;
+    archive.read("steps", value);
+    steps(value.toInt());
+  }
+};
+struct Drift : optim::Optimizer {
+  explicit Drift(std::vector<Tensor> params, DriftOptions options = {})
+      : Optimizer(std::move(params), std::make_unique<DriftOptions>(options)) {}
+  Tensor step(LossClosure = nullptr) override {
+    torch::NoGradGuard guard;
+    for (Tensor& param : param_groups_[0].params()) {
+      auto& state = state_[param.unsafeGetTensorImpl()];
+      if (!state) state = std::make_unique<DriftState>();
+      auto& own = static_cast<DriftState&>(*state);
+      own.steps(own.steps() + 1);
+      param.sub_(static_cast<DriftOptions&>(param_groups_[0].options()).lr());
+    }
+    return {};
+  }
+  void save(torch::serialize::OutputArchive& archive) const override { optim::serialize<DriftState, DriftOptions>(archive, *this); }
+  void load(torch::serialize::InputArchive& archive) override { optim::serialize<DriftState, DriftOptions>(archive, *this); }
+};
+
+TEST(Optim, AProgramsOwnOptimizerIsSavedAndLoaded) {
+  Tensor w = weight();
+  Drift a({w}, 0.25), b({w}, 3);
+  a.step();
+  a.step();
+  std::stringstream stream;
+  torch::save(a, stream);
+  torch::load(b, stream);
+  EXPECT_EQ(static_cast<DriftOptions&>(b.param_groups()[0].options()).lr(), 0.25);
+  EXPECT_EQ(static_cast<DriftState&>(*b.state().at(w.unsafeGetTensorImpl())).steps(), 2);
 }
 
 TEST(Optim, OptionsCompareAndClone) {

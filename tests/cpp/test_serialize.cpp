@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <sstream>
 #include <string>
 
@@ -25,7 +26,7 @@ class File {
   std::string path_;
 };
 
-bool equal(const Tensor& a, const Tensor& b) {
+bool same(const Tensor& a, const Tensor& b) {
   return a.sizes() == b.sizes() && a.dtype() == b.dtype() && (a != b).to(torch::kLong).sum().item<int64_t>() == 0;
 }
 
@@ -36,12 +37,12 @@ TEST_P(Formats, Tensors) {
   Tensor saved = torch::arange(6, torch::kDouble).reshape({2, 3}), loaded;
   torch::save(saved, file.path());
   torch::load(loaded, file.path());
-  EXPECT_TRUE(equal(saved, loaded));
+  EXPECT_TRUE(same(saved, loaded));
   std::vector<Tensor> list = {torch::ones({2}), torch::tensor({1, 2, 3})}, list_loaded;
   torch::save(list, file.path());
   torch::load(list_loaded, file.path());
   ASSERT_EQ(list_loaded.size(), 2u);
-  EXPECT_TRUE(equal(list[1], list_loaded[1]));
+  EXPECT_TRUE(same(list[1], list_loaded[1]));
 }
 
 TEST_P(Formats, Modules) {
@@ -50,10 +51,10 @@ TEST_P(Formats, Modules) {
   torch::nn::Sequential a(torch::nn::Linear(3, 4), torch::nn::ReLU(), torch::nn::Linear(4, 2)),
       b(torch::nn::Linear(3, 4), torch::nn::ReLU(), torch::nn::Linear(4, 2));
   Tensor x = torch::ones({1, 3});
-  EXPECT_FALSE(equal(a->forward(x), b->forward(x)));
+  EXPECT_FALSE(same(a->forward(x), b->forward(x)));
   torch::save(a, file.path());
   torch::load(b, file.path());
-  EXPECT_TRUE(equal(a->forward(x), b->forward(x)));
+  EXPECT_TRUE(same(a->forward(x), b->forward(x)));
   EXPECT_TRUE(b->parameters()[0].requires_grad());
 }
 
@@ -103,7 +104,170 @@ TEST(Serialize, Streams) {
   torch::nn::Linear a(3, 2), b(3, 2);
   torch::save(a, stream);
   torch::load(b, stream);
-  EXPECT_TRUE(equal(a->weight, b->weight));
+  EXPECT_TRUE(same(a->weight, b->weight));
+}
+
+TEST(Serialize, ValuesOfAnyKind) {
+  torch::serialize::OutputArchive out, inner;
+  inner.write("flag", true);
+  out.write("inner", inner);
+  out.write("number", 7);
+  out.write("real", 0.1);
+  out.write("text", "Gr\xc3\xbc\xc3\x9f");
+  out.write("none", c10::IValue());
+  out.write("complex", c10::complex<double>(1, -2));
+  out.write("ints", std::vector<int64_t>{3, 1, 2});
+  out.write("tensors", std::vector<Tensor>{torch::ones({2}), Tensor(), torch::zeros({1})});
+  std::string bytes;
+  out.save_to([&](const void* data, size_t count) {
+    bytes.append(static_cast<const char*>(data), count);
+    return count;
+  });
+  torch::serialize::InputArchive in, nested;
+  in.load_from(bytes.data(), bytes.size());
+  EXPECT_EQ(in.keys(), (std::vector<std::string>{"inner", "number", "real", "text", "none", "complex", "ints", "tensors"}));
+  auto read = [](torch::serialize::InputArchive& archive, const char* key) {
+    c10::IValue value;
+    archive.read(key, value);
+    return value;
+  };
+  in.read("inner", nested);
+  EXPECT_TRUE(read(nested, "flag").toBool());
+  EXPECT_EQ(read(in, "number").toInt(), 7);
+  EXPECT_EQ(read(in, "real").toDouble(), 0.1);
+  EXPECT_EQ(read(in, "text").toStringRef(), "Gr\xc3\xbc\xc3\x9f");
+  EXPECT_TRUE(read(in, "none").isNone());
+  EXPECT_EQ(read(in, "complex").toComplexDouble(), c10::complex<double>(1, -2));
+  EXPECT_EQ(read(in, "ints").toIntVector(), (std::vector<int64_t>{3, 1, 2}));
+  auto tensors = read(in, "tensors").toTensorVector();
+  ASSERT_EQ(tensors.size(), 3u);
+  EXPECT_TRUE(same(tensors[0], torch::ones({2})));
+  EXPECT_FALSE(tensors[1].defined());
+  EXPECT_THROW(read(in, "absent"), c10::Error);
+}
+
+TEST(Serialize, FromAReadFunction) {
+  Tensor saved = torch::arange(10000), loaded;
+  std::string bytes;
+  torch::save(saved, [&](const void* data, size_t count) {
+    bytes.append(static_cast<const char*>(data), count);
+    return count;
+  });
+  torch::load(loaded, [&](uint64_t place, void* to, size_t count) { return bytes.copy(static_cast<char*>(to), count, place); },
+              [&] { return bytes.size(); });
+  EXPECT_TRUE(same(saved, loaded));
+}
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+struct Holder : torch::nn::Module {
+  explicit Holder(torch::nn::Sequential layers) { register_module("layers", std::move(layers)); }
+};
+
+TEST(Serialize, MissingEntriesAreNamedFromTheTop) {
+  using namespace torch::nn;
+  auto saved = std::make_shared<Holder>(Sequential(Linear(2, 2), ReLU())), other = std::make_shared<Holder>(Sequential(Linear(2, 2), ReLU(), Linear(2, 2)));
+  std::stringstream stream;
+  torch::save(saved, stream);
+  EXPECT_EQ(message_of([&] { torch::load(other, stream); }), "No such serialized submodule: 'layers.2'");
+  torch::nn::Linear line(2, 2);
+  EXPECT_EQ(message_of([&] { torch::load(line, stream); }), "No such serialized tensor 'weight'");
+}
+
+TEST(Serialize, OptimizersRefuseFilesOfOthers) {
+  Tensor w = torch::ones({2}), v = torch::ones({2});
+  torch::optim::Adam one({w}, 0.1), two({w, v}, 0.1);
+  torch::optim::Adam groups({torch::optim::OptimizerParamGroup({w}), torch::optim::OptimizerParamGroup({v})}, 0.1);
+  std::stringstream stream;
+  torch::save(one, stream);
+  EXPECT_EQ(message_of([&] { torch::load(two, stream); }),
+            "loaded state dict contains a parameter group that has a different size than the optimizer's parameter group");
+  EXPECT_EQ(message_of([&] { torch::load(groups, stream); }), "loaded state dict has a different number of parameter groups");
+}
+
+struct Warnings : c10::WarningHandler {
+  Warnings() : before(c10::WarningUtils::get_warning_handler()) { c10::WarningUtils::set_warning_handler(this); }
+  ~Warnings() override { c10::WarningUtils::set_warning_handler(before); }
+  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
+  c10::WarningHandler* before;
+  std::vector<std::string> texts;
+};
+
+TEST(Serialize, OptimizersReadListsOfBefore15) {
+  Tensor w = torch::ones({2}), v = torch::ones({3});
+  torch::serialize::OutputArchive old;
+  old.write("momentum_buffers/size", torch::tensor(int64_t{1}));
+  old.write("momentum_buffers/0", torch::tensor({0.5f, 0.25f}), /*is_buffer=*/true);
+  old.write("iteration_", int64_t{3});
+  std::stringstream stream;
+  old.save_to(stream);
+  torch::optim::SGD sgd({w, v}, torch::optim::SGDOptions(0.1).momentum(0.9));
+  Warnings warnings;
+  torch::load(sgd, stream);
+  EXPECT_EQ(warnings.texts,
+            (std::vector<std::string>{"Your serialized SGD optimizer is still using the old serialization format. You should re-save your SGD "
+                                      "optimizer to use the new serialization format."}));
+  ASSERT_EQ(sgd.state().size(), 1u);
+  auto& state = static_cast<torch::optim::SGDParamState&>(*sgd.state().at(w.unsafeGetTensorImpl()));
+  EXPECT_TRUE(same(state.momentum_buffer(), torch::tensor({0.5f, 0.25f})));
+}
+
+TEST(Serialize, LbfgsGoesOnWhereItWas) {
+  auto loss_of = [](const Tensor& w) { return ((w * w - torch::arange(1, 4)).pow(2)).sum(); };
+  auto run = [&](torch::optim::LBFGS& optimizer, Tensor& w, int steps) {
+    for (int i = 0; i < steps; ++i) {
+      optimizer.step([&] {
+        optimizer.zero_grad();
+        Tensor loss = loss_of(w);
+        loss.backward();
+        return loss;
+      });
+    }
+  };
+  auto options = torch::optim::LBFGSOptions(0.3).max_iter(2).history_size(3);
+  Tensor w = torch::ones({3}, torch::requires_grad());
+  torch::optim::LBFGS whole({w}, options);
+  run(whole, w, 3);
+  Tensor half = w.detach().clone().requires_grad_();
+  std::stringstream stream;
+  torch::save(whole, stream);
+  torch::optim::LBFGS restored({half}, 1.0);
+  torch::load(restored, stream);
+  auto state_of = [](torch::optim::LBFGS& optimizer, const Tensor& tensor) {
+    return static_cast<torch::optim::LBFGSParamState&>(*optimizer.state().at(tensor.unsafeGetTensorImpl()));
+  };
+  EXPECT_TRUE(state_of(whole, w) == state_of(restored, half));
+  run(whole, w, 3);
+  run(restored, half, 3);
+  EXPECT_TRUE(same(w.detach(), half.detach()));
+  EXPECT_FALSE(state_of(whole, w) == torch::optim::LBFGSParamState());
+}
+
+TEST(Values, ListsAreSharedAndCopiedDeeply) {
+  Tensor a = torch::ones({2}), b = a.detach();
+  c10::List<Tensor> list({a, b, a});
+  c10::IValue value(list);
+  EXPECT_TRUE(value.isTensorList());
+  EXPECT_EQ(value.tagKind(), "TensorList");
+  EXPECT_TRUE(list[0].get().is(list[2].get()));
+  EXPECT_FALSE(list[0].get().is(list[1].get()));
+  EXPECT_TRUE(list[0].get().isAliasOf(list[1].get()));
+  c10::List<c10::IValue> copy = value.deepcopy().toList();
+  EXPECT_TRUE(copy[0].get().is(copy[2].get()));
+  EXPECT_FALSE(copy[0].get().isAliasOf(list[0].get()));
+  // A list in a value is the list itself.
+  list.push_back(torch::zeros({1}));
+  EXPECT_EQ(value.toTensorVector().size(), 4u);
+  EXPECT_EQ(copy.size(), 3u);
+  EXPECT_EQ(message_of([&] { value.toInt(); }), "Expected Int but got TensorList");
+  EXPECT_FALSE(c10::IValue(std::optional<int64_t>()).toOptional<int64_t>().has_value());
 }
 
 TEST(Serialize, MissingFile) {

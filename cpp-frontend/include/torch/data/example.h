@@ -13,7 +13,7 @@ struct Example {
   using TargetType = Target;
 
   Example() = default;
-  Example(Data data, Target target) : data(std::move(data)), target(std::move(target)) {}
+  Example(Data what, Target wanted) : data(std::move(what)), target(std::move(wanted)) {}
 
   Data data;
   Target target;
@@ -30,7 +30,7 @@ struct Example<Data, example::NoTarget> {
   using TargetType = example::NoTarget;
 
   Example() = default;
-  Example(Data data) : data(std::move(data)) {}
+  Example(Data what) : data(std::move(what)) {}
   operator Data&() { return data; }
   operator const Data&() const { return data; }
 

@@ -35,7 +35,11 @@ struct LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
   }
 };
 
-struct LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
+namespace detail {
+
+/// LBFGSParamState. (A template, so that only programs that use one compile its lists.)
+template <class Tensor>
+struct LBFGSParamStateOf : public OptimizerCloneableParamState<LBFGSParamStateOf<Tensor>> {
   TORCH_ARG(int64_t, func_evals) = 0;
   TORCH_ARG(int64_t, n_iter) = 0;
   TORCH_ARG(double, t) = 0;
@@ -64,6 +68,10 @@ struct LBFGSParamState : public OptimizerCloneableParamState<LBFGSParamState> {
     visit("al", self.al_);
   }
 };
+
+}  // namespace detail
+
+using LBFGSParamState = detail::LBFGSParamStateOf<Tensor>;
 
 namespace detail {
 

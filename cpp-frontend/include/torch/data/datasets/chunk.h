@@ -132,7 +132,7 @@ class BatchDataBuffer {
 
 struct ChunkDatasetOptions {
   ChunkDatasetOptions() = delete;
-  ChunkDatasetOptions(size_t preloader_count, size_t batch_size, size_t cache_size = 2048, size_t cross_chunk_shuffle_count = 1)
+  RLT_LAZY ChunkDatasetOptions(size_t preloader_count, size_t batch_size, size_t cache_size = 2048, size_t cross_chunk_shuffle_count = 1)
       : preloader_count_(preloader_count), batch_size_(batch_size), cache_size_(cache_size), cross_chunk_shuffle_count_(cross_chunk_shuffle_count) {
     TORCH_CHECK(preloader_count_ > 0, "Preloader count is 0. At least one preloader needs to be specified.");
     TORCH_CHECK(batch_size_ > 0, "Batch size is 0. A positive batch size needs to be specified.");

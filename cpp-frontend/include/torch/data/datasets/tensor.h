@@ -10,7 +10,7 @@ namespace datasets {
 
 struct TensorDataset : public Dataset<TensorDataset, TensorExample> {
   explicit TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(torch::stack(tensors)) {}
-  explicit TensorDataset(Tensor tensor) : tensor(std::move(tensor)) {}
+  explicit TensorDataset(Tensor all) : tensor(std::move(all)) {}
   TensorExample get(size_t index) override { return tensor[static_cast<int64_t>(index)]; }
   std::optional<size_t> size() const override { return static_cast<size_t>(tensor.size(0)); }
 

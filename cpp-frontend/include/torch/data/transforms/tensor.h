@@ -36,7 +36,7 @@ class TensorLambda : public TensorTransform<Target> {
 /// (input - mean) / stddev, by channel.
 template <class Target = Tensor>
 struct Normalize : public TensorTransform<Target> {
-  Normalize(ArrayRef<double> mean, ArrayRef<double> stddev) : mean(per_channel(mean)), stddev(per_channel(stddev)) {}
+  Normalize(ArrayRef<double> means, ArrayRef<double> stddevs) : mean(per_channel(means)), stddev(per_channel(stddevs)) {}
   Tensor operator()(Tensor input) override { return input.sub(mean).div(stddev); }
 
   Tensor mean, stddev;

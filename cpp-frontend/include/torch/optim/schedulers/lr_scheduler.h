@@ -14,7 +14,7 @@ class LRScheduler {
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}
   virtual ~LRScheduler() = default;
 
-  void step() {
+  RLT_LAZY void step() {
     set_optimizer_lrs(get_lrs());
     ++step_count_;
   }
@@ -22,7 +22,7 @@ class LRScheduler {
  protected:
   /// The next rates, one per group.
   virtual std::vector<double> get_lrs() = 0;
-  std::vector<double> get_current_lrs() const {
+  RLT_LAZY std::vector<double> get_current_lrs() const {
     std::vector<double> rates;
     for (const OptimizerParamGroup& group : optimizer_.param_groups()) rates.push_back(group.options().get_lr());
     return rates;
@@ -31,7 +31,7 @@ class LRScheduler {
   unsigned step_count_ = 0;
 
  private:
-  void set_optimizer_lrs(const std::vector<double>& rates) {
+  RLT_LAZY void set_optimizer_lrs(const std::vector<double>& rates) {
     std::vector<OptimizerParamGroup>& groups = optimizer_.param_groups();
     TORCH_CHECK(rates.size() == groups.size(), "Number of learning rates not equal to the number of param groups\nNumber of learning rates given: ",
                 rates.size(), "\nNumber of param groups: ", groups.size());

@@ -15,7 +15,7 @@ class ReduceLROnPlateauScheduler {
  public:
   enum SchedulerMode { min, max };
   enum ThresholdMode { rel, abs };
-  ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode = min, float factor = 0.1f, int patience = 10, double threshold = 1e-4,
+  RLT_LAZY ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode = min, float factor = 0.1f, int patience = 10, double threshold = 1e-4,
                              ThresholdMode threshold_mode = rel, int cooldown = 0, const std::vector<float>& min_lr = std::vector<float>(),
                              double eps = 1e-8, bool verbose = false)
       : optimizer_(optimizer), mode_(mode), factor_(factor), patience_(patience), threshold_(threshold), threshold_mode_(threshold_mode),
@@ -30,7 +30,7 @@ class ReduceLROnPlateauScheduler {
   virtual ~ReduceLROnPlateauScheduler() = default;
 
   /// Takes the number of an epoch.
-  void step(float metric) {
+  RLT_LAZY void step(float metric) {
     ++last_epoch_;
     if (is_better(metric)) {
       best_ = metric;
@@ -54,7 +54,7 @@ class ReduceLROnPlateauScheduler {
     const double by = threshold_mode_ == rel ? best_ * threshold_ : threshold_;
     return mode_ == min ? metric < best_ - by : metric > best_ + by;
   }
-  void reduce() {
+  RLT_LAZY void reduce() {
     std::vector<OptimizerParamGroup>& groups = optimizer_.param_groups();
     for (size_t i = 0; i < groups.size(); ++i) {
       const double before = groups[i].options().get_lr();
