@@ -149,6 +149,7 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
       result.view = select(result.view, dim, index.integer(), position);
     } else if (index.is_slice()) {
       const Slice& slice = index.slice();
+      if (result.view.dim() == 0) rlt::raise<IndexError>("slice() cannot be applied to a 0-dim tensor.");
       if (slice.step() <= 0) rlt::raise<ValueError>("step must be greater than zero");
       bool everything = slice.start() == 0 && slice.stop() == INDEX_MAX && slice.step() == 1;
       if (!everything) result.view = result.view.slice(dim, slice.start(), slice.stop(), slice.step());

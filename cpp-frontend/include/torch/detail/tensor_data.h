@@ -28,7 +28,7 @@ class TensorDataContainer {
  public:
   TensorDataContainer() : sizes_(1), dtype_(get_default_dtype_as_scalartype()), kind_(Kind::List) {}
 #define RLT_ELEMENT(cpp, name, python, spelled, kind)                                                                     \
-  TensorDataContainer(cpp value) : dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Number), number_(value) {} \
+  TensorDataContainer(cpp value) : dtype_(ScalarType::name), kind_(Kind::Number), number_(value) {} \
   TensorDataContainer(ArrayRef<cpp> values) : kind_(Kind::Tensor) { view(values.data(), values.size(), sizeof(cpp), ScalarType::name); }
   RLT_FORALL_SCALAR_TYPES(RLT_ELEMENT)
 #undef RLT_ELEMENT
@@ -83,7 +83,7 @@ class TensorDataContainer {
   ScalarType scalar_type() const { return dtype_; }
 
   RLT_LAZY Tensor convert_to_tensor(TensorOptions options) const {
-    if (!options.has_dtype()) options = options.dtype(dtype_);
+    if (!options.has_dtype()) options = options.dtype(inferred_dtype(dtype_));
     if (isComplexType(dtype_) && !isComplexType(options.dtype().toScalarType())) refuse_imaginary(options.dtype().toScalarType());
     Tensor result = kind_ == Kind::Tensor ? tensor_ : filled();
     TensorOptions target = options.requires_grad(std::nullopt);
@@ -111,7 +111,7 @@ class TensorDataContainer {
   void view(const void* data, size_t count, size_t element_size, ScalarType dtype) {
     sizes_.resize(1);
     sizes_[0] = static_cast<int64_t>(count);
-    dtype_ = inferred_dtype(dtype);
+    dtype_ = dtype;
     tensor_ = from_elements(data, count * element_size, IntArrayRef(sizes_.data(), 1), dtype);
   }
 
