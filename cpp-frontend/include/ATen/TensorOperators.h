@@ -13,6 +13,7 @@ RLT_BINARY(+, add)
 RLT_BINARY(-, sub)
 RLT_BINARY(*, mul)
 RLT_BINARY(/, div)
+RLT_BINARY(%, remainder)
 RLT_BINARY(<, lt)
 RLT_BINARY(<=, le)
 RLT_BINARY(>, gt)
@@ -27,6 +28,7 @@ inline Tensor operator+(const Scalar& a, const Tensor& b) { return b.add(a); }
 inline Tensor operator-(const Scalar& a, const Tensor& b) { return at::empty_like(b).fill_(a).sub_(b); }
 inline Tensor operator*(const Scalar& a, const Tensor& b) { return b.mul(a); }
 inline Tensor operator/(const Scalar& a, const Tensor& b) { return at::empty_like(b).fill_(a).div_(b); }
+inline Tensor operator%(const Scalar& a, const Tensor& b) { return at::empty_like(b).fill_(a).remainder_(b); }
 inline Tensor operator<(const Scalar& a, const Tensor& b) { return b.gt(a); }
 inline Tensor operator<=(const Scalar& a, const Tensor& b) { return b.ge(a); }
 inline Tensor operator>(const Scalar& a, const Tensor& b) { return b.lt(a); }

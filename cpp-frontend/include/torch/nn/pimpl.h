@@ -57,8 +57,8 @@ class ModuleHolder : detail::ModuleHolderIndicator {
   ModuleHolder(std::nullptr_t) : impl_(nullptr) {}
   /// A new module from the arguments of its constructor.
   template <class Head, class... Tail,
-            class = std::enable_if_t<!(sizeof...(Tail) == 0 && (std::is_base_of_v<ModuleHolder, std::decay_t<Head>> ||
-                                                                std::is_convertible_v<Head, std::shared_ptr<Contained>>))>>
+            class = std::enable_if_t<sizeof...(Tail) != 0 || !std::disjunction_v<std::is_base_of<ModuleHolder, std::decay_t<Head>>,
+                                                                                 std::is_convertible<Head, std::shared_ptr<Contained>>>>>
   explicit ModuleHolder(Head&& head, Tail&&... tail)
       : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}

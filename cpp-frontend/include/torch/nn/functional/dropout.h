@@ -19,6 +19,16 @@ inline Tensor dropout_channels(Tensor input, int64_t batched_dim, const DropoutF
                                              : torch::feature_dropout(input.unsqueeze(0), options.p(), options.training()).squeeze(0);
   return options.inplace() ? input.copy_(result) : result;
 }
+inline Tensor alpha_dropout(Tensor input, double p, bool training, bool inplace) {
+  check_probability(p);
+  Tensor result = torch::alpha_dropout(input, p, training);
+  return inplace ? input.copy_(result) : result;
+}
+inline Tensor feature_alpha_dropout(Tensor input, double p, bool training, bool inplace) {
+  check_probability(p);
+  Tensor result = torch::feature_alpha_dropout(input, p, training);
+  return inplace ? input.copy_(result) : result;
+}
 }  // namespace detail
 
 inline Tensor dropout(Tensor input, const DropoutFuncOptions& options = {}) {
@@ -31,14 +41,10 @@ inline Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {}) 
 inline Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options = {}) { return detail::dropout_channels(std::move(input), 5, options); }
 /// Keeps mean and variance of what SELU returns.
 inline Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& options = {}) {
-  detail::check_probability(options.p());
-  Tensor result = torch::alpha_dropout(input, options.p(), options.training());
-  return options.inplace() ? input.copy_(result) : result;
+  return detail::alpha_dropout(std::move(input), options.p(), options.training(), options.inplace());
 }
 inline Tensor feature_alpha_dropout(Tensor input, const FeatureAlphaDropoutFuncOptions& options = {}) {
-  detail::check_probability(options.p());
-  Tensor result = torch::feature_alpha_dropout(input, options.p(), options.training());
-  return options.inplace() ? input.copy_(result) : result;
+  return detail::feature_alpha_dropout(std::move(input), options.p(), options.training(), options.inplace());
 }
 
 }  // namespace functional
