@@ -132,8 +132,8 @@ class AdaptiveLogSoftmaxWithLossBase : public Cloneable<Derived> {
 
 class AdaptiveLogSoftmaxWithLossImpl : public detail::AdaptiveLogSoftmaxWithLossBase<AdaptiveLogSoftmaxWithLossImpl> {
  public:
-  RLT_LAZY AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs)
-      : AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(cutoffs))) {}
+  RLT_LAZY AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs_)
+      : AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(cutoffs_))) {}
   RLT_LAZY explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions options_) : AdaptiveLogSoftmaxWithLossBase(std::move(options_)) {}
 };
 TORCH_MODULE(AdaptiveLogSoftmaxWithLoss);
