@@ -139,18 +139,18 @@ void complete_fractional(const char* name, const Tensor& input, FractionalMaxPoo
 }
 }  // namespace detail
 
-inline std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& input, FractionalMaxPool2dFuncOptions options) {
+RLT_LAZY std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& input, FractionalMaxPool2dFuncOptions options) {
   detail::complete_fractional("fractional_max_pool2d", input, options);
   return torch::fractional_max_pool2d(input, options.kernel_size(), *options.output_size(), options._random_samples());
 }
-inline Tensor fractional_max_pool2d(const Tensor& input, const FractionalMaxPool2dFuncOptions& options) {
+RLT_LAZY Tensor fractional_max_pool2d(const Tensor& input, const FractionalMaxPool2dFuncOptions& options) {
   return std::get<0>(fractional_max_pool2d_with_indices(input, options));
 }
-inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& input, FractionalMaxPool3dFuncOptions options) {
+RLT_LAZY std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& input, FractionalMaxPool3dFuncOptions options) {
   detail::complete_fractional("fractional_max_pool3d", input, options);
   return torch::fractional_max_pool3d(input, options.kernel_size(), *options.output_size(), options._random_samples());
 }
-inline Tensor fractional_max_pool3d(const Tensor& input, const FractionalMaxPool3dFuncOptions& options) {
+RLT_LAZY Tensor fractional_max_pool3d(const Tensor& input, const FractionalMaxPool3dFuncOptions& options) {
   return std::get<0>(fractional_max_pool3d_with_indices(input, options));
 }
 
