@@ -98,7 +98,9 @@ inline std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntAr
   for (size_t i = 0; i < dims; ++i) {
     int64_t low = usual[i] - stride[i], high = usual[i] + stride[i];
     if (wanted[i] < low || wanted[i] > high) {
-      Words("invalid output_size ").add(wanted).add(" (dim ").add(rlt::length(i)).add(" must be between ").add(low).add(" and ").add(high).add(")").raise();
+      Words words("invalid output_size");
+      for (int64_t size : wanted) words.add(" ").add(size);
+      words.add(" (dim ").add(rlt::length(i)).add(" must be between ").add(low).add(" and ").add(high).add(")").raise();
     }
   }
   return std::vector<int64_t>(wanted.begin(), wanted.end());

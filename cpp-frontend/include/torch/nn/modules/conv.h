@@ -187,8 +187,12 @@ class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     }
     for (size_t i = 0; i < dims; ++i) {
       if (wanted[i] >= least[i] && wanted[i] <= most[i]) continue;
-      Words("requested an output size of ").add(wanted).add(", but valid sizes range from ").add(IntArrayRef(least)).add(" to ").add(IntArrayRef(most))
-          .add(" (for an input of ").add(input.sizes().slice(2)).add(")").raise();
+      Words words("requested an output size of ");
+      words.add(wanted).add(", but valid sizes range from");
+      for (int64_t size : least) words.add(" ").add(size);
+      words.add(" to");
+      for (int64_t size : most) words.add(" ").add(size);
+      words.add(" (for an input of ").add(input.sizes().slice(2)).add(")").raise();
     }
     return missing;
   }
