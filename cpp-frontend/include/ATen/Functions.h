@@ -14,6 +14,12 @@ RLT_NAMESPACE_BEGIN
 inline ScalarType promote_types(ScalarType a, ScalarType b) { return c10::promoteTypes(a, b); }
 inline bool can_cast(ScalarType from, ScalarType to) { return c10::canCast(from, to); }
 
+// A single dimension as a plain 0 is a dimension, and no `unbiased`.
+inline Tensor var(const Tensor& self, int dim) { return at::var(self, IntArrayRef(static_cast<int64_t>(dim))); }
+inline Tensor std(const Tensor& self, int dim) { return at::std(self, IntArrayRef(static_cast<int64_t>(dim))); }
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) { return at::var_mean(self, IntArrayRef(static_cast<int64_t>(dim))); }
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) { return at::std_mean(self, IntArrayRef(static_cast<int64_t>(dim))); }
+
 inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
 inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
@@ -25,7 +31,17 @@ inline bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-0
 }
 namespace native {
 using at::is_nonzero;
+inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  return at::_upsample_nearest_exact2d(input, output_size, scale_factors);
 }
+// There is no operator that resizes with antialiasing yet.
+inline Tensor _upsample_bilinear2d_aa(const Tensor&, OptionalIntArrayRef, bool, OptionalArrayRef<double>) {
+  rlt::raise<NotImplementedError>("_upsample_bilinear2d_aa is not implemented");
+}
+inline Tensor _upsample_bicubic2d_aa(const Tensor&, OptionalIntArrayRef, bool, OptionalArrayRef<double>) {
+  rlt::raise<NotImplementedError>("_upsample_bicubic2d_aa is not implemented");
+}
+}  // namespace native
 
 namespace detail {
 template <class Deleter>

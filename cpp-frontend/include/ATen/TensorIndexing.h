@@ -119,6 +119,9 @@ inline Tensor select(const Tensor& self, int64_t dim, int64_t index, int64_t pos
   return self.select(dim, index);
 }
 
+/// A boolean as places in a dimension of size 1: all of it, or nothing.
+inline Tensor places_of(bool all, const Tensor& self) { return at::zeros({all ? 1 : 0}, TensorOptions(kLong).device(self.device())); }
+
 inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
   int64_t consumed = 0;
   for (const TensorIndex& index : indices) {
@@ -128,7 +131,7 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
   }
   Sliced result{self, {}, false};
   int64_t dims = self.dim();
-  if (consumed > dims) rlt::raise<IndexError>("too many indices for tensor of dimension " + std::to_string(dims));
+  if (consumed > dims && dims > 0) rlt::raise<IndexError>("too many indices for tensor of dimension " + std::to_string(dims));
   int64_t dim = 0;
   int64_t position = 0;
   auto keep = [&](Tensor tensor) {
@@ -146,18 +149,27 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
       result.view = select(result.view, dim, index.integer(), position);
     } else if (index.is_slice()) {
       const Slice& slice = index.slice();
+      if (result.view.dim() == 0) rlt::raise<IndexError>("slice() cannot be applied to a 0-dim tensor.");
       if (slice.step() <= 0) rlt::raise<ValueError>("step must be greater than zero");
       bool everything = slice.start() == 0 && slice.stop() == INDEX_MAX && slice.step() == 1;
       if (!everything) result.view = result.view.slice(dim, slice.start(), slice.stop(), slice.step());
       ++dim;
     } else if (index.is_boolean()) {
       result.view = result.view.unsqueeze(dim);
-      keep(at::zeros({index.boolean() ? 1 : 0}, TensorOptions(kLong).device(self.device())));
+      keep(places_of(index.boolean(), self));
     } else if (index.tensor().dim() == 0 && isIntegralType(index.tensor().scalar_type(), false) && index.tensor().scalar_type() != kByte) {
       result.view = select(result.view, dim, index.tensor().item<int64_t>(), position);
     } else {
+      ScalarType dtype = index.tensor().scalar_type();
+      bool mask = dtype == kBool || dtype == kByte;
       int64_t width = index.tensor().dim();
-      bool mask = index.tensor().scalar_type() == kBool || index.tensor().scalar_type() == kByte;
+      if (mask && width == 0) {
+        result.view = result.view.unsqueeze(dim);
+        keep(places_of(index.tensor().item().to<bool>(), self));
+        ++position;
+        continue;
+      }
+      if (dtype == kByte) TORCH_WARN("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
       keep(index.tensor());
       if (mask) dim += width - 1;
     }
@@ -179,9 +191,14 @@ inline void write(const Sliced& sliced, const Tensor& value) {
 }
 
 inline Tensor get(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  if (indices.empty()) rlt::raise<IndexError>("Passing an empty index list to Tensor::index() is not valid syntax");
   Sliced sliced = apply(self, indices);
   if (sliced.advanced) return read(sliced);
   return sliced.view.is_same(self) ? self.alias() : sliced.view;
+}
+
+inline void refuse_empty(ArrayRef<TensorIndex> indices) {
+  if (indices.empty()) rlt::raise<IndexError>("Passing an empty index list to Tensor::index_put_() is not valid syntax");
 }
 
 /// A value may have more leading dimensions of size one than the place it goes to.
@@ -192,15 +209,17 @@ inline Tensor drop_leading_ones(const Tensor& value, int64_t dims) {
 }
 
 inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+  refuse_empty(indices);
   Sliced sliced = apply(self, indices);
   if (!sliced.advanced) {
     sliced.view.copy_(drop_leading_ones(value, sliced.view.dim()));
     return;
   }
-  write(sliced, value);
+  write(sliced, drop_leading_ones(value, 0));
 }
 
 inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
+  refuse_empty(indices);
   Sliced sliced = apply(self, indices);
   if (!sliced.advanced) {
     sliced.view.fill_(value);

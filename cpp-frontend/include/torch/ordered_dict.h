@@ -40,9 +40,9 @@ class OrderedDict {
   }
 
   const std::string& key_description() const noexcept { return key_description_; }
-  Item& front() { return checked_items().front(); }
+  Item& front() { return checked_items("front").front(); }
   const Item& front() const { return const_cast<OrderedDict*>(this)->front(); }
-  Item& back() { return checked_items().back(); }
+  Item& back() { return checked_items("back").back(); }
   const Item& back() const { return const_cast<OrderedDict*>(this)->back(); }
   Item& operator[](size_t index) {
     if (index >= items_.size()) {
@@ -131,8 +131,8 @@ class OrderedDict {
   }
 
  private:
-  std::vector<Item>& checked_items() {
-    if (items_.empty()) rlt::raise<Error>("Called front() or back() on an empty OrderedDict");
+  std::vector<Item>& checked_items(const char* method) {
+    if (items_.empty()) rlt::raise<Error>(std::string("Called ") + method + "() on an empty OrderedDict");
     return items_;
   }
 

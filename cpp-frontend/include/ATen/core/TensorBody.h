@@ -68,6 +68,9 @@ class Tensor : public TensorBase {
 
   // Conversions that the operators `to` serve.
   Tensor toType(ScalarType dtype) const { return to(dtype); }
+  Tensor to(Device device, caffe2::TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
+    return to(device, dtype.toScalarType(), non_blocking, copy);
+  }
   Tensor type_as(const Tensor& other) const { return to(other.options()); }
   Tensor cpu() const { return to(TensorOptions(kCPU)); }
   Tensor cuda() const { return to(TensorOptions(kCUDA)); }
@@ -92,6 +95,10 @@ class Tensor : public TensorBase {
   inline Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value);
   inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
+
+  // A single dimension as a plain 0 is a dimension, and no `unbiased`.
+  Tensor var(int dim) const { return var(IntArrayRef(static_cast<int64_t>(dim))); }
+  Tensor std(int dim) const { return this->std(IntArrayRef(static_cast<int64_t>(dim))); }
 
   // Operators that work in place.
   Tensor& operator+=(const Tensor& other) { return add_(other); }

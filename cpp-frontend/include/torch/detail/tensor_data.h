@@ -28,7 +28,7 @@ class TensorDataContainer {
  public:
   TensorDataContainer() : sizes_(1), dtype_(get_default_dtype_as_scalartype()), kind_(Kind::List) {}
 #define RLT_ELEMENT(cpp, name, python, spelled, kind)                                                                     \
-  TensorDataContainer(cpp value) : dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Number), number_(value) {} \
+  TensorDataContainer(cpp value) : dtype_(ScalarType::name), kind_(Kind::Number), number_(value) {} \
   TensorDataContainer(ArrayRef<cpp> values) : kind_(Kind::Tensor) { view(values.data(), values.size(), sizeof(cpp), ScalarType::name); }
   RLT_FORALL_SCALAR_TYPES(RLT_ELEMENT)
 #undef RLT_ELEMENT
@@ -54,8 +54,8 @@ class TensorDataContainer {
     for (int64_t size : first.sizes_) sizes_.push_back(size);
     for (const TensorDataContainer& item : list) {
       if (item.sizes_ != first.sizes_) {
-        rlt::raise<Error>(c10::str("Expected all sub-lists to have sizes: ", IntArrayRef(first.sizes_), " (e.g. ", first,
-                                   "), but got sub-list ", item, " with sizes: ", IntArrayRef(item.sizes_)));
+        rlt::raise<Error>(c10::str("Expected all sub-lists to have sizes: ", c10::Join(" ", first.sizes_), " (e.g. ", first,
+                                   "), but got sub-list ", item, " with sizes: ", c10::Join(" ", item.sizes_)));
       }
       if (item.dtype_ != first.dtype_) {
         rlt::raise<Error>(c10::str("Expected all elements of the tensor to have the same scalar type: ", first.dtype_,
@@ -67,14 +67,24 @@ class TensorDataContainer {
   bool is_scalar() const { return kind_ == Kind::Number; }
   bool is_init_list() const { return kind_ == Kind::List; }
   bool is_tensor() const { return kind_ == Kind::Tensor; }
-  const Scalar& scalar() const { return number_; }
-  const std::initializer_list<TensorDataContainer>& init_list() const { return list_; }
-  const Tensor& tensor() const { return tensor_; }
+  const Scalar& scalar() const {
+    expect(is_scalar(), "scalar");
+    return number_;
+  }
+  const std::initializer_list<TensorDataContainer>& init_list() const {
+    expect(is_init_list(), "init_list");
+    return list_;
+  }
+  const Tensor& tensor() const {
+    expect(is_tensor(), "tensor");
+    return tensor_;
+  }
   const std::vector<int64_t>& sizes() const { return sizes_; }
   ScalarType scalar_type() const { return dtype_; }
 
   RLT_LAZY Tensor convert_to_tensor(TensorOptions options) const {
-    if (!options.has_dtype()) options = options.dtype(dtype_);
+    if (!options.has_dtype()) options = options.dtype(inferred_dtype(dtype_));
+    if (isComplexType(dtype_) && !isComplexType(options.dtype().toScalarType())) refuse_imaginary(options.dtype().toScalarType());
     Tensor result = kind_ == Kind::Tensor ? tensor_ : filled();
     TensorOptions target = options.requires_grad(std::nullopt);
     return result.to(target).set_requires_grad(options.requires_grad());
@@ -82,9 +92,12 @@ class TensorDataContainer {
 
   friend std::ostream& operator<<(std::ostream& out, const TensorDataContainer& data) {
     if (data.is_scalar()) return out << data.number_;
-    if (data.is_tensor()) return out << data.tensor_;
     out << "{";
     const char* separator = "";
+    for (int64_t i = 0; data.is_tensor() && i < data.sizes_[0]; ++i) {
+      out << separator << data.tensor_[i].item();
+      separator = ", ";
+    }
     for (const TensorDataContainer& item : data.list_) {
       out << separator << item;
       separator = ", ";
@@ -98,8 +111,22 @@ class TensorDataContainer {
   void view(const void* data, size_t count, size_t element_size, ScalarType dtype) {
     sizes_.resize(1);
     sizes_[0] = static_cast<int64_t>(count);
-    dtype_ = inferred_dtype(dtype);
+    dtype_ = dtype;
     tensor_ = from_elements(data, count * element_size, IntArrayRef(sizes_.data(), 1), dtype);
+  }
+
+  static void expect(bool kind, const char* name) {
+    TORCH_CHECK(kind, "Can only call `", name, "()` on a TensorDataContainer that has `is_", name, "() == true`");
+  }
+  // A complex number becomes a real one if nothing is lost; a vector of them never does.
+  RLT_LAZY void refuse_imaginary(ScalarType target) const {
+    TORCH_CHECK(!is_tensor(), "can not do torch::tensor(complex, dtype=non-complex) because complex can not be casted to real number without loss of information");
+    for (const TensorDataContainer& item : list_) item.refuse_imaginary(target);
+    if (!is_scalar()) return;
+#define RLT_CONVERT(cpp, name, python, spelled, kind) \
+  if (target == ScalarType::name) (void)number_.to<cpp>();
+    RLT_FORALL_SCALAR_TYPES(RLT_CONVERT)
+#undef RLT_CONVERT
   }
 
   // The numbers in the widest dtype of their kind; `to` brings them to theirs.
@@ -158,7 +185,10 @@ RLT_NAMESPACE_BEGIN
 
 template <class T>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
-  TensorOptions given = options.has_dtype() ? options : options.dtype(CppTypeToScalarType<T>::value);
+  ScalarType own = CppTypeToScalarType<T>::value;
+  TensorOptions given = options.has_dtype() ? options : options.dtype(own);
+  ScalarType target = given.dtype().toScalarType();
+  TORCH_CHECK(!isComplexType(own) || isComplexType(target), "\"tensor_cpu\" not implemented for '", c10::toString(target), "'");
   return torch::detail::TensorDataContainer(values).convert_to_tensor(given);
 }
 template <class T, std::enable_if_t<!std::is_same_v<T, bool>, bool> = true>
@@ -169,10 +199,10 @@ template <class T>
 Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
   return at::tensor(ArrayRef<T>(values), options);
 }
-template <class T, std::enable_if_t<std::is_arithmetic_v<T>, bool> = true>
+/// A tensor of one element and one dimension.
+template <class T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, c10::complex<float>> || std::is_same_v<T, c10::complex<double>>, bool> = true>
 Tensor tensor(T value, const TensorOptions& options = {}) {
-  TensorOptions given = options.has_dtype() ? options : options.dtype(CppTypeToScalarType<T>::value);
-  return torch::detail::TensorDataContainer(value).convert_to_tensor(given);
+  return at::tensor(ArrayRef<T>(&value, 1), options);
 }
 
 RLT_NAMESPACE_END

@@ -203,7 +203,11 @@ class Module : public std::enable_shared_from_this<Module> {
   /// Registers a tensor as a parameter. The returned reference stays valid.
   RLT_LAZY Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true) {
     check_name("Parameter", name);
-    if (tensor.defined()) tensor.set_requires_grad(requires_grad);
+    if (tensor.defined()) {
+      tensor.set_requires_grad(requires_grad);
+    } else if (requires_grad) {
+      TORCH_WARN("An undefined tensor cannot require grad. Ignoring the `requires_grad=true` function parameter.");
+    }
     return parameters_.insert(std::move(name), std::move(tensor));
   }
   /// Registers a tensor that is saved and moved with the module, but not trained.

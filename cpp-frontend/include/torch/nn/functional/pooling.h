@@ -98,7 +98,9 @@ inline std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntAr
   for (size_t i = 0; i < dims; ++i) {
     int64_t low = usual[i] - stride[i], high = usual[i] + stride[i];
     if (wanted[i] < low || wanted[i] > high) {
-      Words("invalid output_size ").add(wanted).add(" (dim ").add(rlt::length(i)).add(" must be between ").add(low).add(" and ").add(high).add(")").raise();
+      Words words("invalid output_size");
+      for (int64_t size : wanted) words.add(" ").add(size);
+      words.add(" (dim ").add(rlt::length(i)).add(" must be between ").add(low).add(" and ").add(high).add(")").raise();
     }
   }
   return std::vector<int64_t>(wanted.begin(), wanted.end());
@@ -139,18 +141,18 @@ void complete_fractional(const char* name, const Tensor& input, FractionalMaxPoo
 }
 }  // namespace detail
 
-inline std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& input, FractionalMaxPool2dFuncOptions options) {
+RLT_LAZY std::tuple<Tensor, Tensor> fractional_max_pool2d_with_indices(const Tensor& input, FractionalMaxPool2dFuncOptions options) {
   detail::complete_fractional("fractional_max_pool2d", input, options);
   return torch::fractional_max_pool2d(input, options.kernel_size(), *options.output_size(), options._random_samples());
 }
-inline Tensor fractional_max_pool2d(const Tensor& input, const FractionalMaxPool2dFuncOptions& options) {
+RLT_LAZY Tensor fractional_max_pool2d(const Tensor& input, const FractionalMaxPool2dFuncOptions& options) {
   return std::get<0>(fractional_max_pool2d_with_indices(input, options));
 }
-inline std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& input, FractionalMaxPool3dFuncOptions options) {
+RLT_LAZY std::tuple<Tensor, Tensor> fractional_max_pool3d_with_indices(const Tensor& input, FractionalMaxPool3dFuncOptions options) {
   detail::complete_fractional("fractional_max_pool3d", input, options);
   return torch::fractional_max_pool3d(input, options.kernel_size(), *options.output_size(), options._random_samples());
 }
-inline Tensor fractional_max_pool3d(const Tensor& input, const FractionalMaxPool3dFuncOptions& options) {
+RLT_LAZY Tensor fractional_max_pool3d(const Tensor& input, const FractionalMaxPool3dFuncOptions& options) {
   return std::get<0>(fractional_max_pool3d_with_indices(input, options));
 }
 

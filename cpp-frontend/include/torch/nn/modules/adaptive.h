@@ -17,16 +17,15 @@ struct ASMoutput {
   double loss;
 };
 
-class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class AdaptiveLogSoftmaxWithLossBase : public Cloneable<Derived> {
  public:
-  AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs)
-      : AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(cutoffs))) {}
-  explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions options_) : options(std::move(options_)) {
-    AdaptiveLogSoftmaxWithLossImpl::reset();
-  }
+  explicit AdaptiveLogSoftmaxWithLossBase(AdaptiveLogSoftmaxWithLossOptions options_) : options(std::move(options_)) { AdaptiveLogSoftmaxWithLossBase::reset(); }
 
   void reset() override { make(); }
-  RLT_LAZY void reset_parameters() {
+  void reset_parameters() {
     head->reset_parameters();
     for (int64_t i = 0; i < n_clusters; ++i) {
       for (const auto& layer : cluster(i)->children()) layer->template as<Linear>()->reset_parameters();
@@ -36,7 +35,7 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
 
   ASMoutput forward(const Tensor& input, const Tensor& target) { return losses(input, target); }
   /// The log-probabilities of all classes, given the scores of the head.
-  RLT_LAZY Tensor _get_full_log_prob(const Tensor& input, const Tensor& head_output) {
+  Tensor _get_full_log_prob(const Tensor& input, const Tensor& head_output) {
     Tensor head_log_prob = torch::log_softmax(head_output, 1);
     std::vector<Tensor> parts = {head_log_prob.slice(1, 0, shortlist_size)};
     for (int64_t i = 0; i < n_clusters; ++i) {
@@ -45,9 +44,9 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
     return torch::cat(parts, 1);
   }
   /// The log-probabilities of all classes.
-  RLT_LAZY Tensor log_prob(const Tensor& input) { return _get_full_log_prob(input, head->forward(input)); }
+  Tensor log_prob(const Tensor& input) { return _get_full_log_prob(input, head->forward(input)); }
   /// The most probable classes.
-  RLT_LAZY Tensor predict(const Tensor& input) {
+  Tensor predict(const Tensor& input) {
     Tensor head_output = head->forward(input);
     Tensor output = torch::argmax(head_output, 1);
     Tensor rare = output >= shortlist_size;
@@ -68,9 +67,9 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
   ModuleList tail;
 
  private:
-  SequentialImpl* cluster(int64_t index) const { return (*tail.ptr())[static_cast<size_t>(index)]->as<SequentialImpl>(); }
+  SequentialImpl* cluster(int64_t index) const { return (*tail.ptr())[static_cast<size_t>(index)]->template as<SequentialImpl>(); }
 
-  RLT_LAZY void make() {
+  void make() {
     const std::vector<int64_t>& ends = options.cutoffs();
     int64_t before = 0;
     bool rising = !ends.empty();
@@ -86,8 +85,8 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
     shortlist_size = cutoffs[0];
     n_clusters = static_cast<int64_t>(cutoffs.size()) - 1;
     head_size = shortlist_size + n_clusters;
-    head = register_module("head", Linear(LinearOptions(options.in_features(), head_size).bias(options.head_bias())));
-    tail = register_module("tail", ModuleList());
+    head = this->register_module("head", Linear(LinearOptions(options.in_features(), head_size).bias(options.head_bias())));
+    tail = this->register_module("tail", ModuleList());
     for (int64_t i = 0; i < n_clusters; ++i) {
       size_t place = static_cast<size_t>(i);
       auto hidden = static_cast<int64_t>(static_cast<double>(options.in_features()) / std::pow(options.div_value(), static_cast<double>(i + 1)));
@@ -96,7 +95,7 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
     }
   }
 
-  RLT_LAZY ASMoutput losses(const Tensor& input_, const Tensor& target_) {
+  ASMoutput losses(const Tensor& input_, const Tensor& target_) {
     bool batched = target_.dim() == 1;
     TORCH_CHECK(target_.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
     TORCH_CHECK(!batched || input_.dim() == 2, "1D target tensor expects 2D input tensors, but found inputs with sizes ", input_.sizes(), ".");
@@ -128,6 +127,14 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
     double loss = (-output).mean().item().toDouble();
     return ASMoutput(batched ? output : output.squeeze(0), loss);
   }
+};
+}  // namespace detail
+
+class AdaptiveLogSoftmaxWithLossImpl : public detail::AdaptiveLogSoftmaxWithLossBase<AdaptiveLogSoftmaxWithLossImpl> {
+ public:
+  RLT_LAZY AdaptiveLogSoftmaxWithLossImpl(int64_t in_features, int64_t n_classes, std::vector<int64_t> cutoffs_)
+      : AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions(in_features, n_classes, std::move(cutoffs_))) {}
+  RLT_LAZY explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions options_) : AdaptiveLogSoftmaxWithLossBase(std::move(options_)) {}
 };
 TORCH_MODULE(AdaptiveLogSoftmaxWithLoss);
 

@@ -60,20 +60,6 @@ class ConvNdImpl : public Cloneable<Derived> {
   Tensor bias;
 
  protected:
-  /// The input with the padding that the operator does not know, and options for the operator.
-  Tensor padded(const Tensor& input, functional::ConvFuncOptions<D>& with) {
-    with.bias(bias).stride(options.stride()).padding(options.padding()).dilation(options.dilation()).groups(options.groups());
-    functional::PadFuncOptions pad(_reversed_padding_repeated_twice);
-    switch (options.padding_mode().index()) {
-      case 1: pad.mode(torch::kReflect); break;
-      case 2: pad.mode(torch::kReplicate); break;
-      case 3: pad.mode(torch::kCircular); break;
-      default: return input;
-    }
-    with.padding(ExpandingArray<D>(0));
-    return functional::pad(input, pad);
-  }
-
   std::vector<int64_t> _reversed_padding_repeated_twice;
 
  private:
@@ -96,48 +82,60 @@ class ConvNdImpl : public Cloneable<Derived> {
   }
 };
 
-/// Convolution of sequences.
-class Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
+namespace detail {
+/// forward of a convolution, in a template: programs without convolutions do not compile it.
+template <size_t D, class Derived>
+class ForwardConvNd : public ConvNdImpl<D, Derived> {
  public:
-  RLT_LAZY Conv1dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<1> kernel_size)
-      : ConvNdImpl(Conv1dOptions(input_channels, output_channels, kernel_size)) {}
-  RLT_LAZY explicit Conv1dImpl(Conv1dOptions options_) : ConvNdImpl(options_) {}
+  using ConvNdImpl<D, Derived>::ConvNdImpl;
 
   Tensor forward(const Tensor& input) {
-    functional::Conv1dFuncOptions with;
-    Tensor padded = this->padded(input, with);
-    return functional::conv1d(padded, weight, with);
+    const ConvNdOptions<D>& own = this->options;
+    functional::ConvFuncOptions<D> with;
+    with.bias(this->bias).stride(own.stride()).padding(own.padding()).dilation(own.dilation()).groups(own.groups());
+    if (own.padding_mode().index() == 0) return convolve(input, with);
+    functional::PadFuncOptions pad(this->_reversed_padding_repeated_twice);
+    switch (own.padding_mode().index()) {
+      case 1: pad.mode(torch::kReflect); break;
+      case 2: pad.mode(torch::kReplicate); break;
+      default: pad.mode(torch::kCircular);
+    }
+    return convolve(functional::pad(input, pad), with.padding(ExpandingArray<D>(0)));
   }
+
+ private:
+  Tensor convolve(const Tensor& input, const functional::ConvFuncOptions<D>& with) {
+    if constexpr (D == 1) return functional::conv1d(input, this->weight, with);
+    if constexpr (D == 2) return functional::conv2d(input, this->weight, with);
+    if constexpr (D == 3) return functional::conv3d(input, this->weight, with);
+  }
+};
+}  // namespace detail
+
+/// Convolution of sequences.
+class Conv1dImpl : public detail::ForwardConvNd<1, Conv1dImpl> {
+ public:
+  RLT_LAZY Conv1dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<1> kernel_size)
+      : ForwardConvNd(Conv1dOptions(input_channels, output_channels, kernel_size)) {}
+  RLT_LAZY explicit Conv1dImpl(Conv1dOptions options_) : ForwardConvNd(options_) {}
 };
 TORCH_MODULE(Conv1d);
 
 /// Convolution of images.
-class Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
+class Conv2dImpl : public detail::ForwardConvNd<2, Conv2dImpl> {
  public:
   RLT_LAZY Conv2dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<2> kernel_size)
-      : ConvNdImpl(Conv2dOptions(input_channels, output_channels, kernel_size)) {}
-  RLT_LAZY explicit Conv2dImpl(Conv2dOptions options_) : ConvNdImpl(options_) {}
-
-  Tensor forward(const Tensor& input) {
-    functional::Conv2dFuncOptions with;
-    Tensor padded = this->padded(input, with);
-    return functional::conv2d(padded, weight, with);
-  }
+      : ForwardConvNd(Conv2dOptions(input_channels, output_channels, kernel_size)) {}
+  RLT_LAZY explicit Conv2dImpl(Conv2dOptions options_) : ForwardConvNd(options_) {}
 };
 TORCH_MODULE(Conv2d);
 
 /// Convolution of volumes.
-class Conv3dImpl : public ConvNdImpl<3, Conv3dImpl> {
+class Conv3dImpl : public detail::ForwardConvNd<3, Conv3dImpl> {
  public:
   RLT_LAZY Conv3dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<3> kernel_size)
-      : ConvNdImpl(Conv3dOptions(input_channels, output_channels, kernel_size)) {}
-  RLT_LAZY explicit Conv3dImpl(Conv3dOptions options_) : ConvNdImpl(options_) {}
-
-  Tensor forward(const Tensor& input) {
-    functional::Conv3dFuncOptions with;
-    Tensor padded = this->padded(input, with);
-    return functional::conv3d(padded, weight, with);
-  }
+      : ForwardConvNd(Conv3dOptions(input_channels, output_channels, kernel_size)) {}
+  RLT_LAZY explicit Conv3dImpl(Conv3dOptions options_) : ForwardConvNd(options_) {}
 };
 TORCH_MODULE(Conv3d);
 
@@ -149,16 +147,24 @@ class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     TORCH_INTERNAL_ASSERT(this->options.padding().index() == 0, "ConvTranspose padding cannot be a string");
   }
 
+  /// `output_size` chooses among the sizes that the convolution takes to the size of the input.
+  Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt) {
+    functional::ConvTransposeFuncOptions<D> with = operator_options(input, output_size);
+    if constexpr (D == 1) return functional::conv_transpose1d(input, this->weight, with);
+    if constexpr (D == 2) return functional::conv_transpose2d(input, this->weight, with);
+    if constexpr (D == 3) return functional::conv_transpose3d(input, this->weight, with);
+  }
+
  protected:
   functional::ConvTransposeFuncOptions<D> operator_options(const Tensor& input, const std::optional<at::IntArrayRef>& output_size) {
-    auto& options = this->options;
-    if (options.padding_mode().index() != 0) {
+    const detail::ConvNdOptions<D>& own = this->options;
+    if (own.padding_mode().index() != 0) {
       detail::Words("Only `zeros` padding mode is supported for ConvTranspose").add(static_cast<int64_t>(D)).add("d").raise();
     }
-    const ExpandingArray<D>& padding = *std::get_if<0>(&options.padding());
+    const ExpandingArray<D>& padding = *std::get_if<0>(&own.padding());
     functional::ConvTransposeFuncOptions<D> with;
-    with.bias(this->bias).stride(options.stride()).padding(padding).groups(options.groups()).dilation(options.dilation());
-    with.output_padding(_output_padding(input, output_size, options.stride(), padding, options.kernel_size()));
+    with.bias(this->bias).stride(own.stride()).padding(padding).groups(own.groups()).dilation(own.dilation());
+    with.output_padding(_output_padding(input, output_size, own.stride(), padding, own.kernel_size()));
     return with;
   }
   /// What is missing to the size that was asked for.
@@ -181,8 +187,12 @@ class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     }
     for (size_t i = 0; i < dims; ++i) {
       if (wanted[i] >= least[i] && wanted[i] <= most[i]) continue;
-      Words("requested an output size of ").add(wanted).add(", but valid sizes range from ").add(IntArrayRef(least)).add(" to ").add(IntArrayRef(most))
-          .add(" (for an input of ").add(input.sizes().slice(2)).add(")").raise();
+      Words words("requested an output size of ");
+      words.add(wanted).add(", but valid sizes range from");
+      for (int64_t size : least) words.add(" ").add(size);
+      words.add(" to");
+      for (int64_t size : most) words.add(" ").add(size);
+      words.add(" (for an input of ").add(input.sizes().slice(2)).add(")").raise();
     }
     return missing;
   }
@@ -196,10 +206,6 @@ class ConvTranspose1dImpl : public ConvTransposeNdImpl<1, ConvTranspose1dImpl> {
   RLT_LAZY ConvTranspose1dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<1> kernel_size)
       : ConvTransposeNdImpl(ConvTranspose1dOptions(input_channels, output_channels, kernel_size)) {}
   RLT_LAZY explicit ConvTranspose1dImpl(ConvTranspose1dOptions options_) : ConvTransposeNdImpl(options_) {}
-
-  Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt) {
-    return functional::conv_transpose1d(input, weight, operator_options(input, output_size));
-  }
 };
 TORCH_MODULE(ConvTranspose1d);
 
@@ -209,10 +215,6 @@ class ConvTranspose2dImpl : public ConvTransposeNdImpl<2, ConvTranspose2dImpl> {
   RLT_LAZY ConvTranspose2dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<2> kernel_size)
       : ConvTransposeNdImpl(ConvTranspose2dOptions(input_channels, output_channels, kernel_size)) {}
   RLT_LAZY explicit ConvTranspose2dImpl(ConvTranspose2dOptions options_) : ConvTransposeNdImpl(options_) {}
-
-  Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt) {
-    return functional::conv_transpose2d(input, weight, operator_options(input, output_size));
-  }
 };
 TORCH_MODULE(ConvTranspose2d);
 
@@ -222,10 +224,6 @@ class ConvTranspose3dImpl : public ConvTransposeNdImpl<3, ConvTranspose3dImpl> {
   RLT_LAZY ConvTranspose3dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<3> kernel_size)
       : ConvTransposeNdImpl(ConvTranspose3dOptions(input_channels, output_channels, kernel_size)) {}
   RLT_LAZY explicit ConvTranspose3dImpl(ConvTranspose3dOptions options_) : ConvTransposeNdImpl(options_) {}
-
-  Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt) {
-    return functional::conv_transpose3d(input, weight, operator_options(input, output_size));
-  }
 };
 TORCH_MODULE(ConvTranspose3d);
 

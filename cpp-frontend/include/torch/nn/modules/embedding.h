@@ -19,23 +19,23 @@ class EmbeddingBase : public WithOptions<Derived, Options> {
   explicit EmbeddingBase(Options options_) : WithOptions<Derived, Options>(std::move(options_)) { EmbeddingBase::reset(); }
 
   void reset() override {
-    Options& options = this->options;
-    int64_t rows = options.num_embeddings();
-    if (options.padding_idx()) {
-      int64_t padding = *options.padding_idx();
+    Options& own = this->options;
+    int64_t rows = own.num_embeddings();
+    if (own.padding_idx()) {
+      int64_t padding = *own.padding_idx();
       if (padding > 0 && padding >= rows) rlt::raise<Error>("Padding_idx must be within num_embeddings");
       if (padding < -rows) rlt::raise<Error>("Padding_idx must be within num_embedding");
-      if (padding < 0) options.padding_idx(rows + padding);
+      if (padding < 0) own.padding_idx(rows + padding);
     }
-    if (!options._weight().defined()) {
-      weight = this->register_parameter("weight", torch::empty({rows, options.embedding_dim()}));
+    if (!own._weight().defined()) {
+      weight = this->register_parameter("weight", torch::empty({rows, own.embedding_dim()}));
       reset_parameters();
       return;
     }
-    if (!options._weight().sizes().equals({rows, options.embedding_dim()})) {
+    if (!own._weight().sizes().equals({rows, own.embedding_dim()})) {
       rlt::raise<Error>("Shape of _weight does not match num_embeddings and embedding_dim");
     }
-    weight = this->register_parameter("weight", options._weight());
+    weight = this->register_parameter("weight", own._weight());
   }
   void reset_parameters() {
     init::normal_(weight);
@@ -50,17 +50,17 @@ class EmbeddingBase : public WithOptions<Derived, Options> {
   /// Sets what both kinds of options have.
   template <class FuncOptions>
   FuncOptions with() const {
-    const Options& options = this->options;
+    const Options& own = this->options;
     FuncOptions result;
-    result.padding_idx(options.padding_idx()).max_norm(options.max_norm()).norm_type(options.norm_type());
-    result.scale_grad_by_freq(options.scale_grad_by_freq()).sparse(options.sparse());
+    result.padding_idx(own.padding_idx()).max_norm(own.max_norm()).norm_type(own.norm_type());
+    result.scale_grad_by_freq(own.scale_grad_by_freq()).sparse(own.sparse());
     return result;
   }
   void print_norm(Words& words) const {
-    const Options& options = this->options;
-    if (options.max_norm()) words.named("max_norm", *options.max_norm());
-    if (options.norm_type() != 2) words.named("norm_type", options.norm_type());
-    words.flag("scale_grad_by_freq", options.scale_grad_by_freq()).flag("sparse", options.sparse());
+    const Options& own = this->options;
+    if (own.max_norm()) words.named("max_norm", *own.max_norm());
+    if (own.norm_type() != 2) words.named("norm_type", own.norm_type());
+    words.flag("scale_grad_by_freq", own.scale_grad_by_freq()).flag("sparse", own.sparse());
   }
 };
 

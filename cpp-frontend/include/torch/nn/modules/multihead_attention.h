@@ -9,14 +9,15 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-/// Each head asks with its share of the queries for values, weighed by how well their keys fit.
-class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class MultiheadAttentionBase : public Cloneable<Derived> {
  public:
-  MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads) : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
-  explicit MultiheadAttentionImpl(const MultiheadAttentionOptions& options_) : options(options_) { MultiheadAttentionImpl::reset(); }
+  explicit MultiheadAttentionBase(const MultiheadAttentionOptions& options_) : options(options_) { MultiheadAttentionBase::reset(); }
 
   void reset() override { make(); }
-  RLT_LAZY void _reset_parameters() {
+  void _reset_parameters() {
     for (const Tensor& weight : {in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight}) {
       if (weight.defined()) init::xavier_uniform_(weight);
     }
@@ -35,7 +36,7 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
                                      bool need_weights = true, const Tensor& attn_mask = {}, bool average_attn_weights = true) {
     functional::MultiheadAttentionForwardFuncOptions given(options.embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias, bias_k, bias_v,
                                                            options.add_zero_attn(), options.dropout(), out_proj->weight, out_proj->bias);
-    given.training(is_training()).key_padding_mask(key_padding_mask).need_weights(need_weights).attn_mask(attn_mask);
+    given.training(this->is_training()).key_padding_mask(key_padding_mask).need_weights(need_weights).attn_mask(attn_mask);
     given.average_attn_weights(average_attn_weights).use_separate_proj_weight(!_qkv_same_embed_dim);
     given.q_proj_weight(q_proj_weight).k_proj_weight(k_proj_weight).v_proj_weight(v_proj_weight);
     return functional::multi_head_attention_forward(query, key, value, given);
@@ -57,13 +58,13 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())}, {6, AnyValue(true)})
 
  private:
-  RLT_LAZY void make() {
+  void make() {
     int64_t embed = options.embed_dim();
     _qkv_same_embed_dim = options.kdim() == embed && options.vdim() == embed;
     head_dim = embed / options.num_heads();
     TORCH_CHECK(head_dim * options.num_heads() == embed, "embed_dim must be divisible by num_heads");
     auto parameter = [this](const char* name, bool wanted, IntArrayRef sizes) {
-      return register_parameter(name, wanted ? torch::empty(sizes) : Tensor(), /*requires_grad=*/wanted);
+      return this->register_parameter(name, wanted ? torch::empty(sizes) : Tensor(), /*requires_grad=*/wanted);
     };
     bool separate = !_qkv_same_embed_dim, bias_kv = options.add_bias_kv();
     in_proj_weight = parameter("in_proj_weight", !separate, {3 * embed, embed});
@@ -71,11 +72,19 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
     k_proj_weight = parameter("k_proj_weight", separate, {embed, options.kdim()});
     v_proj_weight = parameter("v_proj_weight", separate, {embed, options.vdim()});
     in_proj_bias = parameter("in_proj_bias", options.bias(), {3 * embed});
-    out_proj = register_module("out_proj", Linear(LinearOptions(embed, embed).bias(options.bias())));
+    out_proj = this->register_module("out_proj", Linear(LinearOptions(embed, embed).bias(options.bias())));
     bias_k = parameter("bias_k", bias_kv, {1, 1, embed});
     bias_v = parameter("bias_v", bias_kv, {1, 1, embed});
     _reset_parameters();
   }
+};
+}  // namespace detail
+
+/// Each head asks with its share of the queries for values, weighed by how well their keys fit.
+class MultiheadAttentionImpl : public detail::MultiheadAttentionBase<MultiheadAttentionImpl> {
+ public:
+  RLT_LAZY MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads) : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
+  RLT_LAZY explicit MultiheadAttentionImpl(const MultiheadAttentionOptions& options_) : MultiheadAttentionBase(options_) {}
 };
 TORCH_MODULE(MultiheadAttention);
 

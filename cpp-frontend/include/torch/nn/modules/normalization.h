@@ -79,16 +79,25 @@ class LocalResponseNormImpl : public detail::WithOptions<LocalResponseNormImpl, 
 };
 TORCH_MODULE(LocalResponseNorm);
 
-/// LocalResponseNorm of images over a window that is centred on each channel.
-class CrossMapLRN2dImpl : public detail::WithOptions<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
+namespace detail {
+/// forward in a template: programs that do not call it do not compile the function.
+template <class Derived>
+class CrossMapLRN2dBase : public WithOptions<Derived, CrossMapLRN2dOptions> {
  public:
-  using WithOptions::WithOptions;
-  RLT_LAZY CrossMapLRN2dImpl(int64_t size) : WithOptions(CrossMapLRN2dOptions(size)) {}
+  using WithOptions<Derived, CrossMapLRN2dOptions>::WithOptions;
+  Tensor forward(const Tensor& input) { return functions::detail::CrossMapLRN2d<>::apply(input, this->options); }
+};
+}  // namespace detail
+
+/// LocalResponseNorm of images over a window that is centred on each channel.
+class CrossMapLRN2dImpl : public detail::CrossMapLRN2dBase<CrossMapLRN2dImpl> {
+ public:
+  using CrossMapLRN2dBase::CrossMapLRN2dBase;
+  RLT_LAZY CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dBase(CrossMapLRN2dOptions(size)) {}
   void pretty_print(std::ostream& stream) const override {
     detail::Words("torch::nn::CrossMapLRN2d(").add(options.size()).named("alpha", options.alpha()).named("beta", options.beta())
         .named("k", options.k()).close(stream);
   }
-  Tensor forward(const Tensor& input) { return functions::CrossMapLRN2d::apply(input, options); }
 };
 TORCH_MODULE(CrossMapLRN2d);
 

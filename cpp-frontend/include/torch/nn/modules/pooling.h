@@ -16,9 +16,9 @@ class AvgPoolImpl : public detail::WithOptions<Derived, AvgPoolOptions<D>> {
   using detail::WithOptions<Derived, AvgPoolOptions<D>>::WithOptions;
   AvgPoolImpl(ExpandingArray<D> kernel_size) : AvgPoolImpl(AvgPoolOptions<D>(kernel_size)) {}
   void pretty_print(std::ostream& stream) const override {
-    const auto& options = this->options;
-    detail::Words("torch::nn::AvgPool").add(static_cast<int64_t>(D)).add("d(").sizes("kernel_size", options.kernel_size()).sizes("stride", options.stride())
-        .sizes("padding", options.padding()).close(stream);
+    const auto& own = this->options;
+    detail::Words("torch::nn::AvgPool").add(static_cast<int64_t>(D)).add("d(").sizes("kernel_size", own.kernel_size()).sizes("stride", own.stride())
+        .sizes("padding", own.padding()).close(stream);
   }
 };
 
@@ -50,9 +50,9 @@ class MaxPoolImpl : public detail::WithOptions<Derived, MaxPoolOptions<D>> {
   using detail::WithOptions<Derived, MaxPoolOptions<D>>::WithOptions;
   MaxPoolImpl(ExpandingArray<D> kernel_size) : MaxPoolImpl(MaxPoolOptions<D>(kernel_size)) {}
   void pretty_print(std::ostream& stream) const override {
-    const auto& options = this->options;
-    detail::Words("torch::nn::MaxPool").add(static_cast<int64_t>(D)).add("d(").sizes("kernel_size", options.kernel_size()).sizes("stride", options.stride())
-        .sizes("padding", options.padding()).sizes("dilation", options.dilation()).named("ceil_mode", options.ceil_mode()).close(stream);
+    const auto& own = this->options;
+    detail::Words("torch::nn::MaxPool").add(static_cast<int64_t>(D)).add("d(").sizes("kernel_size", own.kernel_size()).sizes("stride", own.stride())
+        .sizes("padding", own.padding()).sizes("dilation", own.dilation()).named("ceil_mode", own.ceil_mode()).close(stream);
   }
 };
 
@@ -168,43 +168,39 @@ class MaxUnpoolImpl : public detail::WithOptions<Derived, MaxUnpoolOptions<D>> {
   using detail::WithOptions<Derived, MaxUnpoolOptions<D>>::WithOptions;
   MaxUnpoolImpl(ExpandingArray<D> kernel_size) : MaxUnpoolImpl(MaxUnpoolOptions<D>(kernel_size)) {}
   void pretty_print(std::ostream& stream) const override {
-    const auto& options = this->options;
-    detail::Words("torch::nn::MaxUnpool").add(static_cast<int64_t>(D)).add("d(").sizes("kernel_size", options.kernel_size()).sizes("stride", options.stride())
-        .sizes("padding", options.padding()).close(stream);
+    const auto& own = this->options;
+    detail::Words("torch::nn::MaxUnpool").add(static_cast<int64_t>(D)).add("d(").sizes("kernel_size", own.kernel_size()).sizes("stride", own.stride())
+        .sizes("padding", own.padding()).close(stream);
+  }
+
+  Tensor forward(const Tensor& input, const Tensor& indices, const std::optional<std::vector<int64_t>>& output_size = std::nullopt) {
+    const auto& own = this->options;
+    functional::MaxUnpoolFuncOptions<D> with(own.kernel_size());
+    with.stride(own.stride()).padding(own.padding()).output_size(output_size);
+    if constexpr (D == 1) return functional::max_unpool1d(input, indices, with);
+    if constexpr (D == 2) return functional::max_unpool2d(input, indices, with);
+    if constexpr (D == 3) return functional::max_unpool3d(input, indices, with);
   }
 
  protected:
-  functional::MaxUnpoolFuncOptions<D> with(const std::optional<std::vector<int64_t>>& output_size) const {
-    const auto& options = this->options;
-    return functional::MaxUnpoolFuncOptions<D>(options.kernel_size()).stride(options.stride()).padding(options.padding()).output_size(output_size);
-  }
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})
 };
 
 class MaxUnpool1dImpl : public MaxUnpoolImpl<1, MaxUnpool1dImpl> {
  public:
   using MaxUnpoolImpl<1, MaxUnpool1dImpl>::MaxUnpoolImpl;
-  Tensor forward(const Tensor& input, const Tensor& indices, const std::optional<std::vector<int64_t>>& output_size = std::nullopt) {
-    return functional::max_unpool1d(input, indices, with(output_size));
-  }
 };
 TORCH_MODULE(MaxUnpool1d);
 
 class MaxUnpool2dImpl : public MaxUnpoolImpl<2, MaxUnpool2dImpl> {
  public:
   using MaxUnpoolImpl<2, MaxUnpool2dImpl>::MaxUnpoolImpl;
-  Tensor forward(const Tensor& input, const Tensor& indices, const std::optional<std::vector<int64_t>>& output_size = std::nullopt) {
-    return functional::max_unpool2d(input, indices, with(output_size));
-  }
 };
 TORCH_MODULE(MaxUnpool2d);
 
 class MaxUnpool3dImpl : public MaxUnpoolImpl<3, MaxUnpool3dImpl> {
  public:
   using MaxUnpoolImpl<3, MaxUnpool3dImpl>::MaxUnpoolImpl;
-  Tensor forward(const Tensor& input, const Tensor& indices, const std::optional<std::vector<int64_t>>& output_size = std::nullopt) {
-    return functional::max_unpool3d(input, indices, with(output_size));
-  }
 };
 TORCH_MODULE(MaxUnpool3d);
 
@@ -219,14 +215,14 @@ class FractionalMaxPoolNd : public WithOptions<Derived, FractionalMaxPoolOptions
     FractionalMaxPoolNd::reset();
   }
   void reset() override {
-    const auto& options = this->options;
-    _random_samples = this->register_buffer("_random_samples", options._random_samples());
-    if (!options.output_size() && !options.output_ratio()) {
+    const auto& own = this->options;
+    _random_samples = this->register_buffer("_random_samples", own._random_samples());
+    if (!own.output_size() && !own.output_ratio()) {
       Words("FractionalMaxPool").add(static_cast<int64_t>(D)).add("d requires specifying either an output size, or a pooling ratio").raise();
     }
-    if (options.output_size() && options.output_ratio()) rlt::raise<Error>("only one of output_size and output_ratio may be specified");
-    if (!options.output_ratio()) return;
-    c10::ArrayRef<double> ratio = *options.output_ratio();
+    if (own.output_size() && own.output_ratio()) rlt::raise<Error>("only one of output_size and output_ratio may be specified");
+    if (!own.output_ratio()) return;
+    c10::ArrayRef<double> ratio = *own.output_ratio();
     for (double each : ratio) {
       if (!(each > 0 && each < 1)) Words("output_ratio must be between 0 and 1 (got ").add(ratio).add(")").raise();
     }
@@ -235,30 +231,27 @@ class FractionalMaxPoolNd : public WithOptions<Derived, FractionalMaxPoolOptions
     Words("torch::nn::FractionalMaxPool").add(static_cast<int64_t>(D)).add("d(").close(stream);
   }
 
-  Tensor _random_samples;
-
- protected:
-  FractionalMaxPoolOptions<D> with() const {
-    FractionalMaxPoolOptions<D> result(this->options);
-    result._random_samples(_random_samples);
-    return result;
+  Tensor forward(const Tensor& input) { return std::get<0>(forward_with_indices(input)); }
+  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) {
+    FractionalMaxPoolOptions<D> with(this->options);
+    with._random_samples(_random_samples);
+    if constexpr (D == 2) return functional::fractional_max_pool2d_with_indices(input, with);
+    if constexpr (D == 3) return functional::fractional_max_pool3d_with_indices(input, with);
   }
+
+  Tensor _random_samples;
 };
 }  // namespace detail
 
 class FractionalMaxPool2dImpl : public detail::FractionalMaxPoolNd<2, FractionalMaxPool2dImpl> {
  public:
   using detail::FractionalMaxPoolNd<2, FractionalMaxPool2dImpl>::FractionalMaxPoolNd;
-  Tensor forward(const Tensor& input) { return functional::fractional_max_pool2d(input, with()); }
-  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) { return functional::fractional_max_pool2d_with_indices(input, with()); }
 };
 TORCH_MODULE(FractionalMaxPool2d);
 
 class FractionalMaxPool3dImpl : public detail::FractionalMaxPoolNd<3, FractionalMaxPool3dImpl> {
  public:
   using detail::FractionalMaxPoolNd<3, FractionalMaxPool3dImpl>::FractionalMaxPoolNd;
-  Tensor forward(const Tensor& input) { return functional::fractional_max_pool3d(input, with()); }
-  std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input) { return functional::fractional_max_pool3d_with_indices(input, with()); }
 };
 TORCH_MODULE(FractionalMaxPool3d);
 
@@ -269,9 +262,9 @@ class LPPoolImpl : public detail::WithOptions<Derived, LPPoolOptions<D>> {
   using detail::WithOptions<Derived, LPPoolOptions<D>>::WithOptions;
   LPPoolImpl(double norm_type, ExpandingArray<D> kernel_size) : LPPoolImpl(LPPoolOptions<D>(norm_type, kernel_size)) {}
   void pretty_print(std::ostream& stream) const override {
-    const auto& options = this->options;
-    detail::Words("torch::nn::LPPool").add(static_cast<int64_t>(D)).add("d(").named("norm_type", options.norm_type()).sizes("kernel_size", options.kernel_size())
-        .sizes("stride", options.stride()).named("ceil_mode", options.ceil_mode()).close(stream);
+    const auto& own = this->options;
+    detail::Words("torch::nn::LPPool").add(static_cast<int64_t>(D)).add("d(").named("norm_type", own.norm_type()).sizes("kernel_size", own.kernel_size())
+        .sizes("stride", own.stride()).named("ceil_mode", own.ceil_mode()).close(stream);
   }
 };
 

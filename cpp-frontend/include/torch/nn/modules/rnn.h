@@ -185,104 +185,133 @@ inline RNNOptionsBase base_options(const LSTMOptions& options) {
 
 }  // namespace detail
 
-/// h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu instead of tanh
-class RNNImpl : public detail::RNNImplBase<RNNImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class RNNBase : public RNNImplBase<Derived> {
  public:
-  RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
-  explicit RNNImpl(const RNNOptions& options_) : RNNImplBase(detail::base_options(options_)), options(options_) {}
+  using Packed = utils::rnn::PackedSequence;
+  explicit RNNBase(const RNNOptions& options_) : RNNImplBase<Derived>(base_options(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden state.
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {}) {
-    return forward_helper(input, {}, {}, batch_of(input), std::move(hx));
+    return forward_helper(input, {}, {}, this->batch_of(input), std::move(hx));
   }
-  RLT_LAZY std::tuple<Packed, Tensor> forward_with_packed_input(const Packed& packed, Tensor hx = {}) {
+  std::tuple<Packed, Tensor> forward_with_packed_input(const Packed& packed, Tensor hx = {}) {
     auto [output, hidden] = forward_helper(packed.data(), packed.batch_sizes(), packed.sorted_indices(),
                                            packed.batch_sizes()[0].template item<int64_t>(), std::move(hx));
-    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), permute_hidden(hidden, packed.unsorted_indices())};
+    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), this->permute_hidden(hidden, packed.unsorted_indices())};
   }
 
   RNNOptions options;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-  RLT_LAZY std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
+  std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
                                                      int64_t max_batch_size, Tensor hx) {
-    bool relu = is<enumtype::kRNN_RELU>();
-    return run(input, batch_sizes, sorted_indices, max_batch_size, std::move(hx),
-               relu ? detail::RecurrentPadded(torch::rnn_relu) : detail::RecurrentPadded(torch::rnn_tanh),
-               relu ? detail::RecurrentPacked(torch::rnn_relu) : detail::RecurrentPacked(torch::rnn_tanh));
+    bool relu = this->template is<enumtype::kRNN_RELU>();
+    return this->run(input, batch_sizes, sorted_indices, max_batch_size, std::move(hx),
+               relu ? RecurrentPadded(torch::rnn_relu) : RecurrentPadded(torch::rnn_tanh),
+               relu ? RecurrentPacked(torch::rnn_relu) : RecurrentPacked(torch::rnn_tanh));
   }
+};
+}  // namespace detail
+
+/// h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu instead of tanh
+class RNNImpl : public detail::RNNBase<RNNImpl> {
+ public:
+  RLT_LAZY RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
+  RLT_LAZY explicit RNNImpl(const RNNOptions& options_) : RNNBase(options_) {}
 };
 TORCH_MODULE(RNN);
 
-/// i, f, g, o = gates of W_ih x_t + b_ih + W_hh h_(t-1) + b_hh; c_t = f c_(t-1) + i g; h_t = o tanh(c_t)
-class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class LSTMBase : public RNNImplBase<Derived> {
  public:
+  using Packed = utils::rnn::PackedSequence;
   using State = std::tuple<Tensor, Tensor>;
-
-  LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
-  explicit LSTMImpl(const LSTMOptions& options_) : RNNImplBase(detail::base_options(options_)), options(options_) {}
+  explicit LSTMBase(const LSTMOptions& options_) : RNNImplBase<Derived>(base_options(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden and cell state.
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
-    return forward_helper(input, {}, {}, batch_of(input), std::move(hx_opt));
+    return forward_helper(input, {}, {}, this->batch_of(input), std::move(hx_opt));
   }
-  RLT_LAZY std::tuple<Packed, State> forward_with_packed_input(const Packed& packed, std::optional<State> hx_opt = {}) {
+  std::tuple<Packed, State> forward_with_packed_input(const Packed& packed, std::optional<State> hx_opt = {}) {
     auto [output, hidden] = forward_helper(packed.data(), packed.batch_sizes(), packed.sorted_indices(),
                                            packed.batch_sizes()[0].template item<int64_t>(), std::move(hx_opt));
-    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), permute_state(hidden, packed.unsorted_indices())};
+    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), this->permute_state(hidden, packed.unsorted_indices())};
   }
 
   LSTMOptions options;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
-  RLT_LAZY State permute_state(const State& state, const Tensor& permutation) const {
-    return {permute_hidden(std::get<0>(state), permutation), permute_hidden(std::get<1>(state), permutation)};
+  State permute_state(const State& state, const Tensor& permutation) const {
+    return {this->permute_hidden(std::get<0>(state), permutation), this->permute_hidden(std::get<1>(state), permutation)};
   }
-  RLT_LAZY std::tuple<Tensor, State> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
+  std::tuple<Tensor, State> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
                                                     int64_t max_batch_size, std::optional<State> hx_opt) {
-    int64_t cells = options_base.hidden_size();
-    State state = hx_opt ? permute_state(*hx_opt, sorted_indices)
-                         : State(zero_state(input, max_batch_size, state_size()), zero_state(input, max_batch_size, cells));
-    check_input(input, batch_sizes);
-    check_hidden_size(std::get<0>(state), get_expected_hidden_size(input, batch_sizes), "hidden[0]");
-    check_hidden_size(std::get<1>(state), expected_size(input, batch_sizes, cells), "hidden[1]");
-    const detail::RNNOptionsBase& base = options_base;
+    int64_t cells = this->options_base.hidden_size();
+    State state = hx_opt ? this->permute_state(*hx_opt, sorted_indices)
+                         : State(this->zero_state(input, max_batch_size, this->state_size()), this->zero_state(input, max_batch_size, cells));
+    this->check_input(input, batch_sizes);
+    this->check_hidden_size(std::get<0>(state), this->get_expected_hidden_size(input, batch_sizes), "hidden[0]");
+    this->check_hidden_size(std::get<1>(state), this->expected_size(input, batch_sizes, cells), "hidden[1]");
+    const RNNOptionsBase& base = this->options_base;
     const Tensor both[] = {std::get<0>(state), std::get<1>(state)};
     auto [output, hidden, cell] =
         batch_sizes.defined()
-            ? torch::lstm(input, batch_sizes, both, flat_weights_, base.bias(), base.num_layers(), base.dropout(), is_training(), base.bidirectional())
-            : torch::lstm(input, both, flat_weights_, base.bias(), base.num_layers(), base.dropout(), is_training(), base.bidirectional(), base.batch_first());
+            ? torch::lstm(input, batch_sizes, both, this->flat_weights_, base.bias(), base.num_layers(), base.dropout(), this->is_training(), base.bidirectional())
+            : torch::lstm(input, both, this->flat_weights_, base.bias(), base.num_layers(), base.dropout(), this->is_training(), base.bidirectional(), base.batch_first());
     return {output, State(hidden, cell)};
   }
 };
+}  // namespace detail
+
+/// i, f, g, o = gates of W_ih x_t + b_ih + W_hh h_(t-1) + b_hh; c_t = f c_(t-1) + i g; h_t = o tanh(c_t)
+class LSTMImpl : public detail::LSTMBase<LSTMImpl> {
+ public:
+  RLT_LAZY LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  RLT_LAZY explicit LSTMImpl(const LSTMOptions& options_) : LSTMBase(options_) {}
+};
 TORCH_MODULE(LSTM);
 
-/// r, z = gates; n = tanh(W_in x_t + b_in + r (W_hn h_(t-1) + b_hn)); h_t = (1 - z) n + z h_(t-1)
-class GRUImpl : public detail::RNNImplBase<GRUImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class GRUBase : public RNNImplBase<Derived> {
  public:
-  GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
-  explicit GRUImpl(const GRUOptions& options_) : RNNImplBase(detail::base_options(options_)), options(options_) {}
+  using Packed = utils::rnn::PackedSequence;
+  explicit GRUBase(const GRUOptions& options_) : RNNImplBase<Derived>(base_options(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden state.
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {}) {
-    return forward_helper(input, {}, {}, batch_of(input), std::move(hx));
+    return forward_helper(input, {}, {}, this->batch_of(input), std::move(hx));
   }
-  RLT_LAZY std::tuple<Packed, Tensor> forward_with_packed_input(const Packed& packed, Tensor hx = {}) {
+  std::tuple<Packed, Tensor> forward_with_packed_input(const Packed& packed, Tensor hx = {}) {
     auto [output, hidden] = forward_helper(packed.data(), packed.batch_sizes(), packed.sorted_indices(),
                                            packed.batch_sizes()[0].template item<int64_t>(), std::move(hx));
-    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), permute_hidden(hidden, packed.unsorted_indices())};
+    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), this->permute_hidden(hidden, packed.unsorted_indices())};
   }
 
   GRUOptions options;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-  RLT_LAZY std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
+  std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
                                                      int64_t max_batch_size, Tensor hx) {
-    return run(input, batch_sizes, sorted_indices, max_batch_size, std::move(hx), detail::RecurrentPadded(torch::gru), detail::RecurrentPacked(torch::gru));
+    return this->run(input, batch_sizes, sorted_indices, max_batch_size, std::move(hx), RecurrentPadded(torch::gru), RecurrentPacked(torch::gru));
   }
+};
+}  // namespace detail
+
+/// r, z = gates; n = tanh(W_in x_t + b_in + r (W_hn h_(t-1) + b_hn)); h_t = (1 - z) n + z h_(t-1)
+class GRUImpl : public detail::GRUBase<GRUImpl> {
+ public:
+  RLT_LAZY GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
+  RLT_LAZY explicit GRUImpl(const GRUOptions& options_) : GRUBase(options_) {}
 };
 TORCH_MODULE(GRU);
 
@@ -345,19 +374,19 @@ class RNNCellImplBase : public Cloneable<Derived>, public RNNCellWeights {
 
 }  // namespace detail
 
-/// One step of an RNN of one layer.
-class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class RNNCellBase : public RNNCellImplBase<Derived> {
  public:
-  RNNCellImpl(int64_t input_size, int64_t hidden_size) : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
-  explicit RNNCellImpl(const RNNCellOptions& options_)
-      : RNNCellImplBase(detail::RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 1)), options(options_) {}
+  explicit RNNCellBase(const RNNCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 1)), options(options_) {}
 
   Tensor forward(const Tensor& input, const Tensor& hx = {}) {
-    check_forward_input(input, "input");
-    if (hx.defined()) check_forward_input(hx, "hidden");
-    Tensor state = hx.defined() ? hx : zero_state(input);
-    if (std::holds_alternative<enumtype::kReLU>(options.nonlinearity())) return torch::rnn_relu_cell(input, state, weight_ih, weight_hh, bias_ih, bias_hh);
-    return torch::rnn_tanh_cell(input, state, weight_ih, weight_hh, bias_ih, bias_hh);
+    this->check_forward_input(input, "input");
+    if (hx.defined()) this->check_forward_input(hx, "hidden");
+    Tensor state = hx.defined() ? hx : this->zero_state(input);
+    if (std::holds_alternative<enumtype::kReLU>(options.nonlinearity())) return torch::rnn_relu_cell(input, state, this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
+    return torch::rnn_tanh_cell(input, state, this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
   }
 
   RNNCellOptions options;
@@ -366,25 +395,33 @@ class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
   std::string get_nonlinearity_str() const override { return enumtype::get_enum_name(options.nonlinearity()); }
 };
+}  // namespace detail
+
+/// One step of an RNN of one layer.
+class RNNCellImpl : public detail::RNNCellBase<RNNCellImpl> {
+ public:
+  RLT_LAZY RNNCellImpl(int64_t input_size, int64_t hidden_size) : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
+  RLT_LAZY explicit RNNCellImpl(const RNNCellOptions& options_) : RNNCellBase(options_) {}
+};
 TORCH_MODULE(RNNCell);
 
-/// One step of an LSTM of one layer.
-class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class LSTMCellBase : public RNNCellImplBase<Derived> {
  public:
-  LSTMCellImpl(int64_t input_size, int64_t hidden_size) : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
-  explicit LSTMCellImpl(const LSTMCellOptions& options_)
-      : RNNCellImplBase(detail::RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 4)), options(options_) {}
+  explicit LSTMCellBase(const LSTMCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 4)), options(options_) {}
 
   /// The new hidden and cell state.
   std::tuple<Tensor, Tensor> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
-    check_forward_input(input, "input");
+    this->check_forward_input(input, "input");
     if (hx_opt) {
-      check_forward_input(std::get<0>(*hx_opt), "hx[0]");
-      check_forward_input(std::get<1>(*hx_opt), "hx[1]");
+      this->check_forward_input(std::get<0>(*hx_opt), "hx[0]");
+      this->check_forward_input(std::get<1>(*hx_opt), "hx[1]");
     }
-    Tensor zeros = hx_opt ? Tensor() : zero_state(input);
+    Tensor zeros = hx_opt ? Tensor() : this->zero_state(input);
     const Tensor state[] = {hx_opt ? std::get<0>(*hx_opt) : zeros, hx_opt ? std::get<1>(*hx_opt) : zeros};
-    return torch::lstm_cell(input, state, weight_ih, weight_hh, bias_ih, bias_hh);
+    return torch::lstm_cell(input, state, this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
   }
 
   LSTMCellOptions options;
@@ -392,25 +429,41 @@ class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 };
+}  // namespace detail
+
+/// One step of an LSTM of one layer.
+class LSTMCellImpl : public detail::LSTMCellBase<LSTMCellImpl> {
+ public:
+  RLT_LAZY LSTMCellImpl(int64_t input_size, int64_t hidden_size) : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
+  RLT_LAZY explicit LSTMCellImpl(const LSTMCellOptions& options_) : LSTMCellBase(options_) {}
+};
 TORCH_MODULE(LSTMCell);
 
-/// One step of a GRU of one layer.
-class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class GRUCellBase : public RNNCellImplBase<Derived> {
  public:
-  GRUCellImpl(int64_t input_size, int64_t hidden_size) : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
-  explicit GRUCellImpl(const GRUCellOptions& options_)
-      : RNNCellImplBase(detail::RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 3)), options(options_) {}
+  explicit GRUCellBase(const GRUCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 3)), options(options_) {}
 
   Tensor forward(const Tensor& input, const Tensor& hx = {}) {
-    check_forward_input(input, "input");
-    if (hx.defined()) check_forward_input(hx, "hidden");
-    return torch::gru_cell(input, hx.defined() ? hx : zero_state(input), weight_ih, weight_hh, bias_ih, bias_hh);
+    this->check_forward_input(input, "input");
+    if (hx.defined()) this->check_forward_input(hx, "hidden");
+    return torch::gru_cell(input, hx.defined() ? hx : this->zero_state(input), this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
   }
 
   GRUCellOptions options;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+};
+}  // namespace detail
+
+/// One step of a GRU of one layer.
+class GRUCellImpl : public detail::GRUCellBase<GRUCellImpl> {
+ public:
+  RLT_LAZY GRUCellImpl(int64_t input_size, int64_t hidden_size) : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
+  RLT_LAZY explicit GRUCellImpl(const GRUCellOptions& options_) : GRUCellBase(options_) {}
 };
 TORCH_MODULE(GRUCell);
 

@@ -8,13 +8,16 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-class TransformerImpl : public Cloneable<TransformerImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class TransformerBase : public Cloneable<Derived> {
  public:
-  explicit TransformerImpl(TransformerOptions options_) : options(std::move(options_)) { TransformerImpl::reset(); }
+  explicit TransformerBase(TransformerOptions options_) : options(std::move(options_)) { TransformerBase::reset(); }
 
   void reset() override { make(); }
-  RLT_LAZY void reset_parameters() {
-    for (const Tensor& parameter : parameters()) {
+  void reset_parameters() {
+    for (const Tensor& parameter : this->parameters()) {
       if (parameter.dim() > 1) init::xavier_uniform_(parameter);
     }
   }
@@ -26,7 +29,7 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
   }
 
   /// A mask that hides from each step those after it.
-  RLT_LAZY static Tensor generate_square_subsequent_mask(int64_t sz) {
+  static Tensor generate_square_subsequent_mask(int64_t sz) {
     TORCH_CHECK(sz >= 0, "Input size must be non-negative to generate a valid square subsequent mask, but got ", sz);
     return torch::triu(torch::full({sz, sz}, -std::numeric_limits<double>::infinity(), TensorOptions(kFloat)), 1);
   }
@@ -40,7 +43,7 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
                            {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
 
  private:
-  RLT_LAZY void make() {
+  void make() {
     int64_t model = options.d_model();
     if (options.custom_encoder().is_empty()) {
       LayerNorm norm(LayerNormOptions({model}));
@@ -50,7 +53,7 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
     } else {
       encoder = options.custom_encoder().clone();
     }
-    register_module("encoder", encoder.ptr());
+    this->register_module("encoder", encoder.ptr());
     if (options.custom_decoder().is_empty()) {
       LayerNorm norm(LayerNormOptions({model}));
       TransformerDecoderLayerOptions layer(model, options.nhead());
@@ -59,16 +62,22 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
     } else {
       decoder = options.custom_decoder().clone();
     }
-    register_module("decoder", decoder.ptr());
+    this->register_module("decoder", decoder.ptr());
     reset_parameters();
   }
-  RLT_LAZY void check(const Tensor& src, const Tensor& tgt) const {
+  void check(const Tensor& src, const Tensor& tgt) const {
     TORCH_CHECK(src.dim() == 3 && tgt.dim() == 3, "src and tgt should have 3 dimensions, but got ", src.dim(), " and ", tgt.dim());
     TORCH_CHECK(src.size(1) == tgt.size(1), "src and tgt should have equal batch size (at dim 1), but got ", src.size(1), " and ", tgt.size(1));
     TORCH_CHECK(src.size(2) == options.d_model() && tgt.size(2) == options.d_model(),
                 "src and tgt should have same feature size as d_model (at dim 2), but got ", src.size(2), " and ", tgt.size(2), " while d_model is ",
                 options.d_model());
   }
+};
+}  // namespace detail
+
+class TransformerImpl : public detail::TransformerBase<TransformerImpl> {
+ public:
+  RLT_LAZY explicit TransformerImpl(TransformerOptions options_) : TransformerBase(std::move(options_)) {}
 };
 TORCH_MODULE(Transformer);
 

@@ -21,14 +21,15 @@ RLT_LAZY Tensor activate(const activation_t& activation, const Tensor& input) {
 }
 }  // namespace detail
 
-/// Attention of the source to itself, then two linear layers; each adds to its input, and a LayerNorm follows.
-class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class TransformerEncoderLayerBase : public Cloneable<Derived> {
  public:
-  TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead) : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_) : options(std::move(options_)) { TransformerEncoderLayerImpl::reset(); }
+  explicit TransformerEncoderLayerBase(TransformerEncoderLayerOptions options_) : options(std::move(options_)) { TransformerEncoderLayerBase::reset(); }
 
   void reset() override { make(); }
-  RLT_LAZY void reset_parameters() {
+  void reset_parameters() {
     self_attn->_reset_parameters();
     linear1->reset_parameters();
     linear2->reset_parameters();
@@ -38,7 +39,7 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
   Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}) {
     Tensor attended = std::get<0>(self_attn->forward(src, src, src, src_key_padding_mask, /*need_weights=*/true, src_mask));
     Tensor middle = norm1->forward(src + dropout1->forward(attended));
-    Tensor result = linear2->forward(dropout->forward(detail::activate(options.activation(), linear1->forward(middle))));
+    Tensor result = linear2->forward(dropout->forward(activate(options.activation(), linear1->forward(middle))));
     return norm2->forward(middle + dropout2->forward(result));
   }
 
@@ -56,28 +57,37 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 
  private:
-  RLT_LAZY void make() {
+  void make() {
     int64_t model = options.d_model();
-    self_attn = register_module("self_attn", MultiheadAttention(MultiheadAttentionOptions(model, options.nhead()).dropout(options.dropout())));
-    linear1 = register_module("linear1", Linear(model, options.dim_feedforward()));
-    dropout = register_module("dropout", Dropout(options.dropout()));
-    linear2 = register_module("linear2", Linear(options.dim_feedforward(), model));
-    norm1 = register_module("norm1", LayerNorm(LayerNormOptions({model})));
-    norm2 = register_module("norm2", LayerNorm(LayerNormOptions({model})));
-    dropout1 = register_module("dropout1", Dropout(options.dropout()));
-    dropout2 = register_module("dropout2", Dropout(options.dropout()));
+    self_attn = this->register_module("self_attn", MultiheadAttention(MultiheadAttentionOptions(model, options.nhead()).dropout(options.dropout())));
+    linear1 = this->register_module("linear1", Linear(model, options.dim_feedforward()));
+    dropout = this->register_module("dropout", Dropout(options.dropout()));
+    linear2 = this->register_module("linear2", Linear(options.dim_feedforward(), model));
+    norm1 = this->register_module("norm1", LayerNorm(LayerNormOptions({model})));
+    norm2 = this->register_module("norm2", LayerNorm(LayerNormOptions({model})));
+    dropout1 = this->register_module("dropout1", Dropout(options.dropout()));
+    dropout2 = this->register_module("dropout2", Dropout(options.dropout()));
   }
+};
+}  // namespace detail
+
+/// Attention of the source to itself, then two linear layers; each adds to its input, and a LayerNorm follows.
+class TransformerEncoderLayerImpl : public detail::TransformerEncoderLayerBase<TransformerEncoderLayerImpl> {
+ public:
+  RLT_LAZY TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead) : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
+  RLT_LAZY explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_) : TransformerEncoderLayerBase(std::move(options_)) {}
 };
 TORCH_MODULE(TransformerEncoderLayer);
 
-/// Attention of the target to itself, attention to the memory, then two linear layers; each adds to its input, and a LayerNorm follows.
-class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl> {
+namespace detail {
+/// The module, compiled where it is used.
+template <class Derived>
+class TransformerDecoderLayerBase : public Cloneable<Derived> {
  public:
-  TransformerDecoderLayerImpl(int64_t d_model, int64_t nhead) : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
-  explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_) : options(std::move(options_)) { TransformerDecoderLayerImpl::reset(); }
+  explicit TransformerDecoderLayerBase(TransformerDecoderLayerOptions options_) : options(std::move(options_)) { TransformerDecoderLayerBase::reset(); }
 
   void reset() override { make(); }
-  RLT_LAZY void reset_parameters() {
+  void reset_parameters() {
     self_attn->_reset_parameters();
     multihead_attn->_reset_parameters();
     linear1->reset_parameters();
@@ -111,24 +121,32 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
-  Tensor activation(const Tensor& input) { return detail::activate(options.activation(), input); }
+  Tensor activation(const Tensor& input) { return activate(options.activation(), input); }
 
  private:
-  RLT_LAZY void make() {
+  void make() {
     int64_t model = options.d_model();
     auto attention = MultiheadAttentionOptions(model, options.nhead()).dropout(options.dropout());
-    self_attn = register_module("self_attn", MultiheadAttention(attention));
-    multihead_attn = register_module("multihead_attn", MultiheadAttention(attention));
-    linear1 = register_module("linear1", Linear(model, options.dim_feedforward()));
-    dropout = register_module("dropout", Dropout(options.dropout()));
-    linear2 = register_module("linear2", Linear(options.dim_feedforward(), model));
-    norm1 = register_module("norm1", LayerNorm(LayerNormOptions({model})));
-    norm2 = register_module("norm2", LayerNorm(LayerNormOptions({model})));
-    norm3 = register_module("norm3", LayerNorm(LayerNormOptions({model})));
-    dropout1 = register_module("dropout1", Dropout(options.dropout()));
-    dropout2 = register_module("dropout2", Dropout(options.dropout()));
-    dropout3 = register_module("dropout3", Dropout(options.dropout()));
+    self_attn = this->register_module("self_attn", MultiheadAttention(attention));
+    multihead_attn = this->register_module("multihead_attn", MultiheadAttention(attention));
+    linear1 = this->register_module("linear1", Linear(model, options.dim_feedforward()));
+    dropout = this->register_module("dropout", Dropout(options.dropout()));
+    linear2 = this->register_module("linear2", Linear(options.dim_feedforward(), model));
+    norm1 = this->register_module("norm1", LayerNorm(LayerNormOptions({model})));
+    norm2 = this->register_module("norm2", LayerNorm(LayerNormOptions({model})));
+    norm3 = this->register_module("norm3", LayerNorm(LayerNormOptions({model})));
+    dropout1 = this->register_module("dropout1", Dropout(options.dropout()));
+    dropout2 = this->register_module("dropout2", Dropout(options.dropout()));
+    dropout3 = this->register_module("dropout3", Dropout(options.dropout()));
   }
+};
+}  // namespace detail
+
+/// Attention of the target to itself, attention to the memory, then two linear layers; each adds to its input, and a LayerNorm follows.
+class TransformerDecoderLayerImpl : public detail::TransformerDecoderLayerBase<TransformerDecoderLayerImpl> {
+ public:
+  RLT_LAZY TransformerDecoderLayerImpl(int64_t d_model, int64_t nhead) : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(d_model, nhead)) {}
+  RLT_LAZY explicit TransformerDecoderLayerImpl(TransformerDecoderLayerOptions options_) : TransformerDecoderLayerBase(std::move(options_)) {}
 };
 TORCH_MODULE(TransformerDecoderLayer);
 

@@ -227,7 +227,7 @@ struct AnyModule {
 
   template <class... Args>
   AnyValue any_forward(Args&&... args) {
-    check();
+    check("forward");
     std::vector<AnyValue> values;
     values.reserve(sizeof...(Args));
     (values.push_back(as_value(std::forward<Args>(args))), ...);
@@ -240,27 +240,27 @@ struct AnyModule {
 
   template <class M, class = std::enable_if_t<detail::is_module<M>>>
   M& get() {
-    return *checked<M>();
+    return *checked<M>("get");
   }
   template <class M, class = std::enable_if_t<detail::is_module<M>>>
   const M& get() const {
-    return *checked<M>();
+    return *checked<M>("get");
   }
   template <class T, class Contained = typename T::ContainedType>
   T get() const {
-    return T(checked<Contained>());
+    return T(checked<Contained>("get"));
   }
   std::shared_ptr<Module> ptr() const {
-    check();
+    check("ptr");
     return content_->ptr();
   }
   template <class M, class = std::enable_if_t<detail::is_module<M>>>
   std::shared_ptr<M> ptr() const {
-    return checked<M>();
+    return checked<M>("ptr");
   }
 #if RLT_RTTI
   const std::type_info& type_info() const {
-    check();
+    check("type_info");
     return *content_->type().info;
   }
 #endif
@@ -277,12 +277,12 @@ struct AnyModule {
   static AnyValue as_value(T&& value) {
     return AnyValue(std::forward<T>(value));
   }
-  void check() const {
-    if (C10_UNLIKELY(is_empty())) rlt::raise<Error>("Cannot call forward() on an empty AnyModule");
+  void check(const char* method) const {
+    if (C10_UNLIKELY(is_empty())) rlt::raise<Error>(std::string("Cannot call ") + method + "() on an empty AnyModule");
   }
   template <class M>
-  std::shared_ptr<M> checked() const {
-    check();
+  std::shared_ptr<M> checked(const char* method) const {
+    check(method);
     if (content_->type() == detail::TypeId::of<M>()) return static_cast<detail::AnyModuleHolder<M>*>(content_.get())->module;
     rlt::raise<Error>("Attempted to cast module of type " + content_->type().name() + " to type " + detail::TypeId::of<M>().name());
   }

@@ -7,7 +7,20 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
+namespace detail {
+/// Copies what the container holds, one by one.
+template <class List>
+class ModuleDictCopy : public Cloneable<List> {
+ public:
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    auto copy = std::make_shared<List>();
+    for (const auto& item : static_cast<const List&>(*this)) copy->insert(item.key(), item.value()->clone(device));
+    return copy;
+  }
+};
+}  // namespace detail
+
+class ModuleDictImpl : public detail::ModuleDictCopy<ModuleDictImpl> {
  public:
   using Iterator = OrderedDict<std::string, std::shared_ptr<Module>>::Iterator;
   using ConstIterator = OrderedDict<std::string, std::shared_ptr<Module>>::ConstIterator;
@@ -29,11 +42,6 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   /// The modules stay children, as in Python.
   void clear() { modules_.clear(); }
 
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<ModuleDictImpl>();
-    for (const auto& item : modules_) copy->insert(item.key(), item.value()->clone(device));
-    return copy;
-  }
   /// The modules reset themselves; the dictionary stays as it is.
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleDict"; }
@@ -64,6 +72,7 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   }
 
  private:
+  friend class detail::ModuleDictCopy<ModuleDictImpl>;
   RLT_LAZY void insert(const std::string& key, std::shared_ptr<Module> module) {
     if (contains(key)) {
       replace_module(key, module);

@@ -19,7 +19,20 @@ T& cast_module(Module& module, const Key& key) {
 }
 }  // namespace detail
 
-class ModuleListImpl : public Cloneable<ModuleListImpl> {
+namespace detail {
+/// Copies what the container holds, one by one.
+template <class List>
+class ModuleListCopy : public Cloneable<List> {
+ public:
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    auto copy = std::make_shared<List>();
+    for (const auto& module : static_cast<const List&>(*this)) copy->push_back(module->clone(device));
+    return copy;
+  }
+};
+}  // namespace detail
+
+class ModuleListImpl : public detail::ModuleListCopy<ModuleListImpl> {
  public:
   using Iterator = std::vector<std::shared_ptr<Module>>::iterator;
   using ConstIterator = std::vector<std::shared_ptr<Module>>::const_iterator;
@@ -31,16 +44,11 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
     (push_back(std::forward<Modules>(modules)), ...);
   }
 
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<ModuleListImpl>();
-    for (const auto& module : modules_) copy->push_back(module->clone(device));
-    return copy;
-  }
   /// The modules reset themselves; the list stays as it is.
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ModuleList"; }
 
-  void push_back(std::shared_ptr<Module> module) {
+  RLT_LAZY void push_back(std::shared_ptr<Module> module) {
     register_module(std::to_string(modules_.size()), module);
     modules_.push_back(std::move(module));
   }
