@@ -1,6 +1,7 @@
 // Tensor: TensorBase plus operators. The methods of the operators are generated from the schema.
 #pragma once
 
+#include <ATen/core/Dimname.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/support.h>
 #include <rushlight/rushlight.h>
@@ -54,6 +55,9 @@ class Tensor : public TensorBase {
   Tensor& operator=(Scalar&& value) && { return fill_(value); }
 
 #include <ATen/generated/methods.h>
+
+  /// Dimensions have no names.
+  Tensor refine_names(ArrayRef<Dimname>) const { rlt::raise<c10::NotImplementedError>("refine_names is not implemented: dimensions have no names"); }
 
   /// The single element.
   Scalar item() const {
