@@ -32,7 +32,8 @@ impl Steps {
         if window_length <= 1 {
             return Ok(Steps::Window(ops::ones(&[window_length], options)?));
         }
-        let length = window_length + i64::from(periodic);
+        // The longest of all has no memory anyway.
+        let length = window_length.saturating_add(i64::from(periodic));
         let steps = ops::arange(Scalar::Int(length), options)?;
         Ok(Steps::Of { steps, last: (length - 1) as f64, length: window_length })
     }
