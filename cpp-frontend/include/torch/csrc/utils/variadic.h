@@ -23,7 +23,7 @@ struct MakeIndices {
 /// Calls `function` with each argument, from left to right.
 template <class Function, class... Ts>
 void apply(Function function, Ts&&... arguments) {
-  (void)(function(std::forward<Ts>(arguments)), ...);
+  ((void)function(std::forward<Ts>(arguments)), ...);
 }
 
 RLT_NAMESPACE_END
