@@ -122,22 +122,23 @@ pub fn fills_unset_memory() -> bool {
 /// `operator`, one of the program's own, could give other bits in the next run: an error or a line of the log, if
 /// determinism is asked for.
 pub fn alert_not_deterministic(operator: &str) -> Result<()> {
-    const HELP: &str = "You can file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding \
-                        deterministic support for this operation.";
+    let missing = |setting: &str| {
+        format!(
+            "{operator} does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms({setting})'."
+        )
+    };
+    const HELP: &str = "file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding deterministic \
+                        support for this operation.";
     match determinism() {
         Determinism::Off => {}
-        Determinism::Warn => log(LogLevel::Warning, || {
-            format!(
-                "{operator} does not have a deterministic implementation, but you set \
-                 'torch.use_deterministic_algorithms(True, warn_only=True)'. {HELP}"
-            )
-        }),
+        Determinism::Warn => {
+            log(LogLevel::Warning, || format!("{} You can {HELP}", missing("True, warn_only=True")));
+        }
         Determinism::Error => bail!(
             Runtime,
-            "{operator} does not have a deterministic implementation, but you set \
-             'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation, or you can \
-             use the 'warn_only=True' option, if that's acceptable for your application. {}",
-            HELP.replacen("You can file", "You can also file", 1)
+            "{} You can turn off determinism just for this operation, or you can use the 'warn_only=True' option, if that's \
+             acceptable for your application. You can also {HELP}",
+            missing("True")
         ),
     }
     Ok(())

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 static FORMS: LazyLock<HashMap<String, Value>> = LazyLock::new(|| {
-    let schema: Value = serde_json::from_str(include_str!("../../../bindings/schema.json")).unwrap_or_default();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../bindings/schema.json")).expect("schema.json is JSON");
     let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
     let operators = list(&schema, "families").into_iter().flat_map(|family| list(&family, "operators"));
     let forms = operators.flat_map(|operator| {

@@ -138,60 +138,30 @@ class RNNImplBase : public Cloneable<Derived>, public RNNWeights {
   void reset() override { make_weights(*this); }
   RLT_LAZY void reset_parameters() { draw(*this, options_base.hidden_size()); }
   void pretty_print(std::ostream& stream) const override { describe(stream); }
-
- protected:
-  using Packed = utils::rnn::PackedSequence;
-
-  /// GRU and RNN: their two operators, for padded and for packed input, are what differs.
-  template <class Padded, class PackedSteps>
-  std::tuple<Tensor, Tensor> run(const Tensor& input, const Tensor& batch_sizes, const Tensor& order, int64_t batch, Tensor hx, Padded padded,
-                                 PackedSteps packed) {
-    hx = hx.defined() ? permute_hidden(hx, order) : zero_state(input, batch, options_base.hidden_size());
-    check_input(input, batch_sizes);
-    check_hidden_size(hx, get_expected_hidden_size(input, batch_sizes));
-    const RNNOptionsBase& options = options_base;
-    if (!batch_sizes.defined()) {
-      return padded(input, hx, flat_weights_, options.bias(), options.num_layers(), options.dropout(), this->is_training(), options.bidirectional(),
-                    options.batch_first());
-    }
-    return packed(input, batch_sizes, hx, flat_weights_, options.bias(), options.num_layers(), options.dropout(), this->is_training(),
-                  options.bidirectional());
-  }
 };
 
-using RecurrentPadded = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool, bool);
-using RecurrentPacked = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool);
-
-inline RNNOptionsBase base_options(const RNNOptions& options) {
-  RNNOptionsBase::rnn_options_base_mode_t mode = torch::kRNN_TANH;
-  if (std::holds_alternative<enumtype::kReLU>(options.nonlinearity())) mode = torch::kRNN_RELU;
+template <class Options>
+RNNOptionsBase base_options(RNNOptionsBase::rnn_options_base_mode_t mode, const Options& options) {
   RNNOptionsBase base(mode, options.input_size(), options.hidden_size());
   base.num_layers(options.num_layers()).bias(options.bias()).batch_first(options.batch_first()).dropout(options.dropout());
   base.bidirectional(options.bidirectional());
   return base;
 }
-inline RNNOptionsBase base_options(const GRUOptions& options) {
-  RNNOptionsBase base(torch::kGRU, options.input_size(), options.hidden_size());
-  base.num_layers(options.num_layers()).bias(options.bias()).batch_first(options.batch_first()).dropout(options.dropout());
-  base.bidirectional(options.bidirectional());
-  return base;
+RLT_LAZY RNNOptionsBase options_of(const RNNOptions& options) {
+  bool relu = std::holds_alternative<enumtype::kReLU>(options.nonlinearity());
+  return relu ? base_options(torch::kRNN_RELU, options) : base_options(torch::kRNN_TANH, options);
 }
-inline RNNOptionsBase base_options(const LSTMOptions& options) {
-  RNNOptionsBase base(torch::kLSTM, options.input_size(), options.hidden_size());
-  base.num_layers(options.num_layers()).bias(options.bias()).batch_first(options.batch_first()).dropout(options.dropout());
-  base.bidirectional(options.bidirectional()).proj_size(options.proj_size());
-  return base;
+RLT_LAZY RNNOptionsBase options_of(const GRUOptions& options) { return base_options(torch::kGRU, options); }
+RLT_LAZY RNNOptionsBase options_of(const LSTMOptions& options) {
+  return base_options(torch::kLSTM, options).proj_size(options.proj_size());
 }
 
-}  // namespace detail
-
-namespace detail {
-/// The module, compiled where it is used.
-template <class Derived>
-class RNNBase : public RNNImplBase<Derived> {
+/// GRU and RNN, whose state is one tensor. Compiled where it is used.
+template <class Derived, class Options>
+class OneStateBase : public RNNImplBase<Derived> {
  public:
   using Packed = utils::rnn::PackedSequence;
-  explicit RNNBase(const RNNOptions& options_) : RNNImplBase<Derived>(base_options(options_)), options(options_) {}
+  explicit OneStateBase(const Options& options_) : RNNImplBase<Derived>(options_of(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden state.
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {}) {
@@ -203,25 +173,42 @@ class RNNBase : public RNNImplBase<Derived> {
     return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), this->permute_hidden(hidden, packed.unsorted_indices())};
   }
 
-  RNNOptions options;
+  Options options;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-  std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
-                                                     int64_t max_batch_size, Tensor hx) {
-    bool relu = this->template is<enumtype::kRNN_RELU>();
-    return this->run(input, batch_sizes, sorted_indices, max_batch_size, std::move(hx),
-               relu ? RecurrentPadded(torch::rnn_relu) : RecurrentPadded(torch::rnn_tanh),
-               relu ? RecurrentPacked(torch::rnn_relu) : RecurrentPacked(torch::rnn_tanh));
+  std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices, int64_t max_batch_size,
+                                            Tensor hx) {
+    hx = hx.defined() ? this->permute_hidden(hx, sorted_indices) : this->zero_state(input, max_batch_size, this->options_base.hidden_size());
+    this->check_input(input, batch_sizes);
+    this->check_hidden_size(hx, this->get_expected_hidden_size(input, batch_sizes));
+    auto [padded, packed] = operators();
+    const RNNOptionsBase& base = this->options_base;
+    if (!batch_sizes.defined()) {
+      return padded(input, hx, this->flat_weights_, base.bias(), base.num_layers(), base.dropout(), this->is_training(), base.bidirectional(),
+                    base.batch_first());
+    }
+    return packed(input, batch_sizes, hx, this->flat_weights_, base.bias(), base.num_layers(), base.dropout(), this->is_training(), base.bidirectional());
+  }
+
+ private:
+  using Padded = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool, bool);
+  using PackedSteps = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool);
+  /// For padded and for packed input.
+  std::pair<Padded, PackedSteps> operators() const {
+    if (this->template is<enumtype::kGRU>()) return {torch::gru, torch::gru};
+    if (this->template is<enumtype::kRNN_RELU>()) return {torch::rnn_relu, torch::rnn_relu};
+    return {torch::rnn_tanh, torch::rnn_tanh};
   }
 };
+
 }  // namespace detail
 
 /// h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh), or relu instead of tanh
-class RNNImpl : public detail::RNNBase<RNNImpl> {
+class RNNImpl : public detail::OneStateBase<RNNImpl, RNNOptions> {
  public:
   RLT_LAZY RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
-  RLT_LAZY explicit RNNImpl(const RNNOptions& options_) : RNNBase(options_) {}
+  RLT_LAZY explicit RNNImpl(const RNNOptions& options_) : OneStateBase(options_) {}
 };
 TORCH_MODULE(RNN);
 
@@ -232,7 +219,7 @@ class LSTMBase : public RNNImplBase<Derived> {
  public:
   using Packed = utils::rnn::PackedSequence;
   using State = std::tuple<Tensor, Tensor>;
-  explicit LSTMBase(const LSTMOptions& options_) : RNNImplBase<Derived>(base_options(options_)), options(options_) {}
+  explicit LSTMBase(const LSTMOptions& options_) : RNNImplBase<Derived>(options_of(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden and cell state.
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
@@ -278,40 +265,11 @@ class LSTMImpl : public detail::LSTMBase<LSTMImpl> {
 };
 TORCH_MODULE(LSTM);
 
-namespace detail {
-/// The module, compiled where it is used.
-template <class Derived>
-class GRUBase : public RNNImplBase<Derived> {
- public:
-  using Packed = utils::rnn::PackedSequence;
-  explicit GRUBase(const GRUOptions& options_) : RNNImplBase<Derived>(base_options(options_)), options(options_) {}
-
-  /// The outputs of all steps, and the last hidden state.
-  std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {}) {
-    return forward_helper(input, {}, {}, this->batch_of(input), std::move(hx));
-  }
-  std::tuple<Packed, Tensor> forward_with_packed_input(const Packed& packed, Tensor hx = {}) {
-    auto [output, hidden] = forward_helper(packed.data(), packed.batch_sizes(), packed.sorted_indices(),
-                                           packed.batch_sizes()[0].template item<int64_t>(), std::move(hx));
-    return {Packed(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()), this->permute_hidden(hidden, packed.unsorted_indices())};
-  }
-
-  GRUOptions options;
-
- protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-  std::tuple<Tensor, Tensor> forward_helper(const Tensor& input, const Tensor& batch_sizes, const Tensor& sorted_indices,
-                                                     int64_t max_batch_size, Tensor hx) {
-    return this->run(input, batch_sizes, sorted_indices, max_batch_size, std::move(hx), RecurrentPadded(torch::gru), RecurrentPacked(torch::gru));
-  }
-};
-}  // namespace detail
-
 /// r, z = gates; n = tanh(W_in x_t + b_in + r (W_hn h_(t-1) + b_hn)); h_t = (1 - z) n + z h_(t-1)
-class GRUImpl : public detail::GRUBase<GRUImpl> {
+class GRUImpl : public detail::OneStateBase<GRUImpl, GRUOptions> {
  public:
   RLT_LAZY GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
-  RLT_LAZY explicit GRUImpl(const GRUOptions& options_) : GRUBase(options_) {}
+  RLT_LAZY explicit GRUImpl(const GRUOptions& options_) : OneStateBase(options_) {}
 };
 TORCH_MODULE(GRU);
 
@@ -375,33 +333,43 @@ class RNNCellImplBase : public Cloneable<Derived>, public RNNCellWeights {
 }  // namespace detail
 
 namespace detail {
-/// The module, compiled where it is used.
-template <class Derived>
-class RNNCellBase : public RNNCellImplBase<Derived> {
+/// The cells of GRU and RNN, whose state is one tensor. Compiled where it is used.
+template <class Derived, class Options, int64_t Gates>
+class OneStateCellBase : public RNNCellImplBase<Derived> {
  public:
-  explicit RNNCellBase(const RNNCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 1)), options(options_) {}
+  explicit OneStateCellBase(const Options& options_)
+      : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), Gates)), options(options_) {}
 
   Tensor forward(const Tensor& input, const Tensor& hx = {}) {
     this->check_forward_input(input, "input");
     if (hx.defined()) this->check_forward_input(hx, "hidden");
-    Tensor state = hx.defined() ? hx : this->zero_state(input);
-    if (std::holds_alternative<enumtype::kReLU>(options.nonlinearity())) return torch::rnn_relu_cell(input, state, this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
-    return torch::rnn_tanh_cell(input, state, this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
+    auto step = step_of(options);
+    return step(input, hx.defined() ? hx : this->zero_state(input), this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
   }
 
-  RNNCellOptions options;
+  Options options;
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-  std::string get_nonlinearity_str() const override { return enumtype::get_enum_name(options.nonlinearity()); }
+  std::string get_nonlinearity_str() const override {
+    if constexpr (Gates == 1) return enumtype::get_enum_name(options.nonlinearity());
+    return {};
+  }
+
+ private:
+  using Step = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const std::optional<Tensor>&, const std::optional<Tensor>&);
+  static Step step_of(const RNNCellOptions& options) {
+    return std::holds_alternative<enumtype::kReLU>(options.nonlinearity()) ? Step(torch::rnn_relu_cell) : Step(torch::rnn_tanh_cell);
+  }
+  static Step step_of(const GRUCellOptions&) { return torch::gru_cell; }
 };
 }  // namespace detail
 
 /// One step of an RNN of one layer.
-class RNNCellImpl : public detail::RNNCellBase<RNNCellImpl> {
+class RNNCellImpl : public detail::OneStateCellBase<RNNCellImpl, RNNCellOptions, 1> {
  public:
   RLT_LAZY RNNCellImpl(int64_t input_size, int64_t hidden_size) : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
-  RLT_LAZY explicit RNNCellImpl(const RNNCellOptions& options_) : RNNCellBase(options_) {}
+  RLT_LAZY explicit RNNCellImpl(const RNNCellOptions& options_) : OneStateCellBase(options_) {}
 };
 TORCH_MODULE(RNNCell);
 
@@ -439,31 +407,11 @@ class LSTMCellImpl : public detail::LSTMCellBase<LSTMCellImpl> {
 };
 TORCH_MODULE(LSTMCell);
 
-namespace detail {
-/// The module, compiled where it is used.
-template <class Derived>
-class GRUCellBase : public RNNCellImplBase<Derived> {
- public:
-  explicit GRUCellBase(const GRUCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 3)), options(options_) {}
-
-  Tensor forward(const Tensor& input, const Tensor& hx = {}) {
-    this->check_forward_input(input, "input");
-    if (hx.defined()) this->check_forward_input(hx, "hidden");
-    return torch::gru_cell(input, hx.defined() ? hx : this->zero_state(input), this->weight_ih, this->weight_hh, this->bias_ih, this->bias_hh);
-  }
-
-  GRUCellOptions options;
-
- protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-};
-}  // namespace detail
-
 /// One step of a GRU of one layer.
-class GRUCellImpl : public detail::GRUCellBase<GRUCellImpl> {
+class GRUCellImpl : public detail::OneStateCellBase<GRUCellImpl, GRUCellOptions, 3> {
  public:
   RLT_LAZY GRUCellImpl(int64_t input_size, int64_t hidden_size) : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
-  RLT_LAZY explicit GRUCellImpl(const GRUCellOptions& options_) : GRUCellBase(options_) {}
+  RLT_LAZY explicit GRUCellImpl(const GRUCellOptions& options_) : OneStateCellBase(options_) {}
 };
 TORCH_MODULE(GRUCell);
 

@@ -10,47 +10,94 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-/// The module, compiled where it is used.
-template <class Derived>
-class TransformerEncoderBase : public Cloneable<Derived> {
+
+struct EncoderStack {
+  using Options = TransformerEncoderOptions;
+  using Layer = TransformerEncoderLayer;
+  static constexpr const char* name = "TransformerEncoder";
+  static constexpr const char* layers = "encoder";
+  static const Layer& layer(const Options& options) { return options.encoder_layer(); }
+};
+
+struct DecoderStack {
+  using Options = TransformerDecoderOptions;
+  using Layer = TransformerDecoderLayer;
+  static constexpr const char* name = "TransformerDecoder";
+  static constexpr const char* layers = "decoder";
+  static const Layer& layer(const Options& options) { return options.decoder_layer(); }
+};
+
+/// Copies of a layer, one on the other, and a norm behind them. Compiled where it is used.
+template <class Derived, class Kind>
+class TransformerStack : public Cloneable<Derived> {
  public:
-  explicit TransformerEncoderBase(TransformerEncoderOptions options_) : options(std::move(options_)) { TransformerEncoderBase::reset(); }
+  using Options = typename Kind::Options;
+  explicit TransformerStack(Options options_) : options(std::move(options_)) { TransformerStack::reset(); }
 
   void reset() override {
     layers = this->register_module("layers", ModuleList());
-    for (int64_t i = 0; i < options.num_layers(); ++i) layers->push_back(options.encoder_layer()->clone());
-    if (!options.norm().is_empty()) {
-      norm = options.norm().clone();
-      this->register_module("norm", norm.ptr());
-    }
+    for (int64_t i = 0; i < options.num_layers(); ++i) layers->push_back(Kind::layer(options)->clone());
+    copy_norm();
   }
   /// The norm becomes a copy of that in the options again.
   void reset_parameters() {
-    TORCH_CHECK(static_cast<int64_t>(layers->size()) == options.num_layers(), "TransformerEncoder should have ", options.num_layers(),
-                " encoder layers, but got ", layers->size());
-    for (const auto& layer : *layers) layer->template as<TransformerEncoderLayer>()->reset_parameters();
+    TORCH_CHECK(static_cast<int64_t>(layers->size()) == options.num_layers(), Kind::name, " should have ", options.num_layers(), " ", Kind::layers,
+                " layers, but got ", layers->size());
+    for (const auto& layer : *layers) layer->template as<typename Kind::Layer>()->reset_parameters();
     if (!norm.is_empty()) {
       this->unregister_module("norm");
       norm = AnyModule();
     }
-    if (!options.norm().is_empty()) {
-      norm = options.norm().clone();
-      this->register_module("norm", norm.ptr());
-    }
-  }
-  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}) {
-    Tensor output = src;
-    for (const auto& layer : *layers) output = layer->template as<TransformerEncoderLayer>()->forward(output, src_mask, src_key_padding_mask);
-    return norm.is_empty() ? output : norm.forward(output);
+    copy_norm();
   }
 
-  TransformerEncoderOptions options;
+  Options options;
   ModuleList layers = nullptr;
   AnyModule norm;
 
  protected:
+  /// `output` through all layers, each of which gets `others`, too, and the norm.
+  template <class... Others>
+  Tensor pass(Tensor output, const Others&... others) {
+    for (const auto& layer : *layers) output = layer->template as<typename Kind::Layer>()->forward(output, others...);
+    return norm.is_empty() ? output : norm.forward(output);
+  }
+
+ private:
+  void copy_norm() {
+    if (options.norm().is_empty()) return;
+    norm = options.norm().clone();
+    this->register_module("norm", norm.ptr());
+  }
+};
+
+template <class Derived>
+class TransformerEncoderBase : public TransformerStack<Derived, EncoderStack> {
+ public:
+  using TransformerStack<Derived, EncoderStack>::TransformerStack;
+
+  Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {}) {
+    return this->pass(src, src_mask, src_key_padding_mask);
+  }
+
+ protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
+
+template <class Derived>
+class TransformerDecoderBase : public TransformerStack<Derived, DecoderStack> {
+ public:
+  using TransformerStack<Derived, DecoderStack>::TransformerStack;
+
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
+                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {}) {
+    return this->pass(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
+  }
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
+};
+
 }  // namespace detail
 
 class TransformerEncoderImpl : public detail::TransformerEncoderBase<TransformerEncoderImpl> {
@@ -60,53 +107,6 @@ class TransformerEncoderImpl : public detail::TransformerEncoderBase<Transformer
   RLT_LAZY explicit TransformerEncoderImpl(TransformerEncoderOptions options_) : TransformerEncoderBase(std::move(options_)) {}
 };
 TORCH_MODULE(TransformerEncoder);
-
-namespace detail {
-/// The module, compiled where it is used.
-template <class Derived>
-class TransformerDecoderBase : public Cloneable<Derived> {
- public:
-  explicit TransformerDecoderBase(TransformerDecoderOptions options_) : options(std::move(options_)) { TransformerDecoderBase::reset(); }
-
-  void reset() override {
-    layers = this->register_module("layers", ModuleList());
-    for (int64_t i = 0; i < options.num_layers(); ++i) layers->push_back(options.decoder_layer()->clone());
-    if (!options.norm().is_empty()) {
-      norm = options.norm().clone();
-      this->register_module("norm", norm.ptr());
-    }
-  }
-  /// The norm becomes a copy of that in the options again.
-  void reset_parameters() {
-    TORCH_CHECK(static_cast<int64_t>(layers->size()) == options.num_layers(), "TransformerDecoder should have ", options.num_layers(),
-                " decoder layers, but got ", layers->size());
-    for (const auto& layer : *layers) layer->template as<TransformerDecoderLayer>()->reset_parameters();
-    if (!norm.is_empty()) {
-      this->unregister_module("norm");
-      norm = AnyModule();
-    }
-    if (!options.norm().is_empty()) {
-      norm = options.norm().clone();
-      this->register_module("norm", norm.ptr());
-    }
-  }
-  Tensor forward(const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask = {}, const Tensor& memory_mask = {},
-                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {}) {
-    Tensor output = tgt;
-    for (const auto& layer : *layers) {
-      output = layer->template as<TransformerDecoderLayer>()->forward(output, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
-    }
-    return norm.is_empty() ? output : norm.forward(output);
-  }
-
-  TransformerDecoderOptions options;
-  ModuleList layers{nullptr};
-  AnyModule norm;
-
- protected:
-  FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
-};
-}  // namespace detail
 
 class TransformerDecoderImpl : public detail::TransformerDecoderBase<TransformerDecoderImpl> {
  public:
