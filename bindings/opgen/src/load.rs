@@ -463,7 +463,7 @@ fn derivative(
     if formulas.is_empty() {
         return formulas;
     }
-    if arguments.contains(&"grad") {
+    if arguments.contains(&"grad") && formulas.iter().any(|formula| formula.text.contains("grad")) {
         problems.push("derivative: an argument called `grad` hides the gradient".to_string());
     }
     if matches!(body, Body::Composite(_)) && forms.len() > 1 {

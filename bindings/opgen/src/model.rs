@@ -113,6 +113,21 @@ pub struct Formula {
     pub text: String,
 }
 
+impl Formula {
+    /// What an input gets: "zero", an error that nothing is implemented ("refused"), or a "formula".
+    pub fn kind(&self) -> &'static str {
+        let text = self.text.trim();
+        let is_word = |word: &str| word.chars().all(|character| character.is_alphanumeric() || character == '_');
+        if text.strip_suffix(".zeros()").is_some_and(is_word) {
+            "zero"
+        } else if text.starts_with("formulas::not_implemented(") || text.starts_with("formulas::no_formula(") {
+            "refused"
+        } else {
+            "formula"
+        }
+    }
+}
+
 /// The texts for people.
 #[derive(Debug)]
 pub struct Doc {

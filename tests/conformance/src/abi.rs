@@ -109,6 +109,12 @@ macro_rules! api {
     };
 }
 
+/// `rlt_node`
+#[repr(C)]
+pub struct RltNode {
+    _opaque: [u8; 0],
+}
+
 type Tensors = *const *const RltTensor;
 
 /// `rlt_gradcheck_function`
@@ -155,6 +161,12 @@ api! {
     rlt_grad: unsafe extern "C" fn(
         Tensors, i64, Tensors, i64, Tensors, i32, i32, i32, *mut *mut RltTensor,
     ) -> i32;
+    rlt_tensor_grad_fn: unsafe extern "C" fn(*const RltTensor, *mut *mut RltNode) -> i32;
+    rlt_node_free: unsafe extern "C" fn(*mut RltNode);
+    rlt_node_name: unsafe extern "C" fn(*const RltNode, *mut *const c_char) -> i32;
+    rlt_node_sequence_nr: unsafe extern "C" fn(*const RltNode, *mut u64) -> i32;
+    rlt_node_next_count: unsafe extern "C" fn(*const RltNode, *mut i64) -> i32;
+    rlt_node_next_at: unsafe extern "C" fn(*const RltNode, i64, *mut *mut RltNode, *mut i64) -> i32;
     rlt_gradcheck: unsafe extern "C" fn(
         Checked, *mut c_void, Tensors, i64, *const RltGradcheckOptions, *mut i32,
     ) -> i32;

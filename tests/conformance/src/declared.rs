@@ -2,7 +2,7 @@
 //! (`aten::index.Tensor`).
 
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 static FORMS: LazyLock<HashMap<String, Value>> = LazyLock::new(|| {
@@ -47,10 +47,10 @@ pub fn shape_by_data(name: &str) -> ShapeByData {
     }
 }
 
-/// The operators with a derivative of their own that draw no random numbers, by the name of their first form.
+/// The operators with a derivative of their own, other than zero, that draw no random numbers, by the name of their first form.
 pub fn differentiable() -> Vec<String> {
     let declared = |operator: &&Value| {
-        operator["gradients"].as_array().is_some_and(|inputs| !inputs.is_empty())
+        operator["gradients"].as_object().is_some_and(|inputs| inputs.values().any(|kind| kind == "formula"))
             && operator["nondeterministic"] != true
     };
     let mut names: Vec<String> =
@@ -58,6 +58,25 @@ pub fn differentiable() -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// Has the operator a formula for the gradient of this argument?
+pub fn has_formula(name: &str, argument: &str) -> bool {
+    FORMS.get(name).is_some_and(|operator| operator["gradients"][argument] == "formula")
+}
+
+/// The operators, by the name of their first form, whose derivative is the node of this name in a graph: `AddBackward0`.
+pub fn operators_of_node(node: &str) -> impl Iterator<Item = String> {
+    static NODES: LazyLock<HashMap<String, BTreeSet<String>>> = LazyLock::new(|| {
+        let mut nodes: HashMap<String, BTreeSet<String>> = HashMap::new();
+        for operator in FORMS.values() {
+            if let Some(node) = operator["node"].as_str() {
+                nodes.entry(node.to_owned()).or_default().insert(full_name(&operator["forms"][0]));
+            }
+        }
+        nodes
+    });
+    NODES.get(node).into_iter().flatten().cloned()
 }
 
 /// The first form of the operator that a form belongs to.

@@ -18,7 +18,7 @@ const ERROR_INTERNAL: i32 = 13;
 
 /// The library.
 pub struct Door {
-    api: Rc<Api>,
+    pub(crate) api: Rc<Api>,
 }
 
 /// A tensor of the library.
@@ -28,6 +28,12 @@ pub struct Tensor(Rc<Handle>);
 struct Handle {
     api: Rc<Api>,
     raw: *mut RltTensor,
+}
+
+impl Tensor {
+    pub(crate) fn raw(&self) -> *const RltTensor {
+        self.0.raw
+    }
 }
 
 impl Drop for Handle {
@@ -141,7 +147,7 @@ impl Door {
         Ok(Door { api: Rc::new(Api::load(path)?) })
     }
 
-    fn check(&self, status: i32) -> Result<(), String> {
+    pub(crate) fn check(&self, status: i32) -> Result<(), String> {
         if status == 0 {
             return Ok(());
         }

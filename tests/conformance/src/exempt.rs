@@ -1,5 +1,6 @@
 //! Where a recorded result need not be met, each with the reason: rules on operators and arguments, and how far each of them
-//! explains a difference. Whatever goes beyond that is a failure.
+//! explains a difference. Whatever goes beyond that is a failure. Rounding is no matter of these rules: `rounding.rs` measures it,
+//! for every operator in the same way.
 
 use crate::cases::{Case, Item};
 use crate::host::HostTensor;
@@ -10,8 +11,6 @@ use rushlight_base::{DType, Scalar};
 pub enum Extent {
     /// Differences up to a share of the number, and a number.
     Within(f64, f64),
-    /// What the rounding of the terms of a sum of products makes, which is measured (`rounding.rs`).
-    Terms,
     /// Anything.
     All,
 }
@@ -27,61 +26,6 @@ pub struct Rule {
 }
 
 const RULES: &[Rule] = &[
-    Rule {
-        ops: &[
-            "addbmm",
-            "addmm",
-            "addmv",
-            "addr",
-            "baddbmm",
-            "bilinear",
-            "bmm",
-            "conv1d",
-            "conv2d",
-            "conv3d",
-            "conv_transpose1d",
-            "conv_transpose2d",
-            "conv_transpose3d",
-            "dot",
-            "einsum",
-            "inner",
-            "linalg_multi_dot",
-            "linalg_vecdot",
-            "linear",
-            "matmul",
-            "mm",
-            "mv",
-            "tensordot",
-            "vdot",
-        ],
-        when: |case| has_dtype(case, &[DType::F32, DType::C64]),
-        extent: Extent::Terms,
-        reason: "a sum of products that nearly cancel, added in another order: within the rounding of its terms",
-    },
-    Rule {
-        ops: &["ldexp", "pow"],
-        when: |case| has_dtype(case, &[DType::F32]) && !case.grads.is_empty(),
-        extent: Extent::Within(2e-5, 1e-4),
-        reason: "floats: the gradient by a broadcast number, a sum that nearly cancels, added in another order",
-    },
-    Rule {
-        ops: &["addmv", "linalg_vecdot"],
-        when: |case| has_dtype(case, &[DType::F16, DType::BF16]),
-        extent: Extent::Terms,
-        reason: "halves: PyTorch rounds the products, or their sum, before it goes on, as the strides of the matrix are",
-    },
-    Rule {
-        ops: &[
-            "_batch_norm_with_update",
-            "_native_batch_norm_legit",
-            "batch_norm",
-            "instance_norm",
-            "native_batch_norm",
-        ],
-        when: |case| has_dtype(case, &[DType::F16, DType::BF16]),
-        extent: Extent::Within(2e-2, 0.1),
-        reason: "halves: PyTorch's reciprocal deviation, which it rounds, may be a unit of the last place off",
-    },
     Rule {
         ops: &["group_norm", "layer_norm", "native_layer_norm"],
         when: normalises_pairs,
@@ -130,12 +74,6 @@ const RULES: &[Rule] = &[
                  the shares",
     },
     Rule {
-        ops: &["grid_sampler", "grid_sampler_2d"],
-        when: |case| has_dtype(case, &[DType::F32]),
-        extent: Extent::Within(2e-5, 1e-4),
-        reason: "floats: the gradient by a cubic grid, a sum that nearly cancels, added in another order",
-    },
-    Rule {
         ops: &["ctc_loss"],
         when: |case| has_dtype(case, &[DType::F32]),
         extent: Extent::Within(1e-4, 3e-5),
@@ -144,8 +82,9 @@ const RULES: &[Rule] = &[
     Rule {
         ops: &["linspace"],
         when: |case| named_dtype(case).is_some_and(DType::is_half),
-        extent: Extent::Within(5e-3, 4e-3),
-        reason: "halves: PyTorch counts by additions within a register, so that its results differ from processor to processor",
+        extent: Extent::Within(5e-3, 2e-2),
+        reason: "halves: PyTorch counts by additions within a register, so that its results differ from processor to processor \
+                 (0.011 of a range of 10 was seen)",
     },
     Rule {
         ops: &["fmod", "remainder"],

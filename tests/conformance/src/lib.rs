@@ -11,6 +11,7 @@ pub mod door;
 pub mod exempt;
 pub mod freedom;
 pub mod fuzz;
+pub mod graph;
 pub mod host;
 pub mod laws;
 pub mod pack;

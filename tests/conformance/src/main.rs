@@ -48,13 +48,21 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-/// The contents of the golden files at `path`: a folder, a packed archive, or one file.
+/// The contents of the golden files at `path`: of a folder with such files and packed archives, or of one.
 fn contents(path: &Path) -> Result<Vec<Vec<u8>>, String> {
-    if path.extension().is_some_and(|extension| extension == "zst") {
-        return Ok(pack::read(path)?.into_iter().map(|(_, bytes)| bytes).collect());
+    let mut all = Vec::new();
+    for file in files(path)? {
+        if has_extension(&file, "zst") {
+            all.extend(pack::read(&file)?.into_iter().map(|(_, bytes)| bytes));
+        } else {
+            all.push(std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?);
+        }
     }
-    let read = |file: &PathBuf| std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
-    files(path)?.iter().map(read).collect()
+    Ok(all)
+}
+
+fn has_extension(file: &Path, wanted: &str) -> bool {
+    file.extension().is_some_and(|extension| extension == wanted)
 }
 
 fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
@@ -63,7 +71,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     }
     let entries = std::fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "safetensors"));
+    files.retain(|file| has_extension(file, "safetensors") || has_extension(file, "zst"));
     files.sort();
     Ok(files)
 }

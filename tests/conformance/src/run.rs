@@ -22,6 +22,9 @@ pub enum Outcome {
 /// Runs `case` and compares results, mutated arguments and gradients.
 pub fn case(door: &Door, case: &Case) -> Outcome {
     let Err(failure) = attempt(door, case, &compare::tolerances) else { return Outcome::Passed };
+    if rounding::explains(door, case) {
+        return Outcome::Excused(rounding::REASON);
+    }
     let Some(rule) = exempt::rule(case) else { return Outcome::Failed(failure) };
     let excused = match rule.extent {
         Extent::Within(relative, absolute) => {
@@ -31,19 +34,21 @@ pub fn case(door: &Door, case: &Case) -> Outcome {
             };
             attempt(door, case, &wider).is_ok()
         }
-        Extent::Terms => rounding::explains(door, case),
         Extent::All => true,
     };
     if excused { Outcome::Excused(rule.reason) } else { Outcome::Failed(failure) }
 }
 
-/// The tensors among the results and gradients of a call, in a row; cotangents are those of the case.
+/// The tensors among the results, written arguments and gradients of a call, in a row; cotangents are those of the case.
 pub(crate) fn outcome(door: &Door, case: &Case) -> Result<Vec<Option<HostTensor>>, String> {
     let mut inputs = build(door, case)?;
     let (name, overload) = case.name();
     let (args, kwargs) = (std::mem::take(&mut inputs.args), std::mem::take(&mut inputs.kwargs));
     let outs = door.call(name, overload, args, kwargs)?;
     let mut all = outs.iter().map(|out| Ok(host_of(&door.item(out)?))).collect::<Result<Vec<_>, String>>()?;
+    for (key, _) in &case.mutated {
+        all.push(Some(door.host(&inputs.find(key)?.given)?));
+    }
     if !case.grads.is_empty() {
         let cotangents: Vec<Option<HostTensor>> = spread(&case.grad_outs).iter().map(host_of).collect();
         all.extend(gradients(door, case, &outs, &cotangents, &inputs)?);
@@ -53,7 +58,8 @@ pub(crate) fn outcome(door: &Door, case: &Case) -> Result<Vec<Option<HostTensor>
 
 /// What was recorded of the same.
 pub(crate) fn recorded(case: &Case) -> Vec<Option<HostTensor>> {
-    spread(&case.outs).iter().chain(case.grads.iter().map(|(_, item)| item)).map(host_of).collect()
+    let named = case.mutated.iter().chain(&case.grads).map(|(_, item)| item);
+    spread(&case.outs).iter().chain(named).map(host_of).collect()
 }
 
 /// A tensor among the arguments, by the key that `grads` and `mutated` use: `0`, `1.2`, `alpha`.

@@ -4,7 +4,7 @@
 use rushlight_conformance::cases;
 use rushlight_conformance::declared;
 use rushlight_conformance::door::{Door, built_library};
-use rushlight_conformance::laws::Laws;
+use rushlight_conformance::laws::{self, Laws};
 use rushlight_conformance::pack;
 use rushlight_conformance::run::{self, Outcome};
 use std::collections::HashSet;
@@ -18,8 +18,15 @@ fn data(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "..", "data", name].iter().collect()
 }
 
-/// Runs the cases of a file; returns how many passed, and what is wrong.
-fn run_file(door: &Door, bytes: &[u8], wrong: &mut Vec<String>, only_known: bool) -> usize {
+/// The files of PyTorch's sample inputs, and of the overloads that these do not reach.
+fn recorded() -> impl Iterator<Item = (String, Vec<u8>)> {
+    ["golden-operators.tar.zst", "golden-overloads.tar.zst"]
+        .into_iter()
+        .flat_map(|name| pack::read(&data(name)).unwrap())
+}
+
+/// Runs the cases of a file; returns how many passed and how many are excused, and adds what is wrong.
+fn run_file(door: &Door, bytes: &[u8], wrong: &mut Vec<String>, only_known: bool) -> (usize, usize) {
     let (mut passed, mut excused) = (0, 0);
     for (op, cases) in cases::by_operator(cases::read(bytes).unwrap()) {
         for (at, case) in cases.iter().enumerate() {
@@ -37,19 +44,20 @@ fn run_file(door: &Door, bytes: &[u8], wrong: &mut Vec<String>, only_known: bool
             }
         }
     }
-    // What is excused stays rare.
-    assert!(excused <= 3 + passed / 10, "{excused} of {} cases are excused", excused + passed);
-    passed
+    (passed, excused)
 }
 
 #[test]
 fn golden_cases_give_what_pytorch_gave() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let door = Door::open(&built_library().unwrap()).unwrap();
-    let (mut passed, mut wrong) = (0, Vec::new());
-    for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
-        passed += run_file(&door, &bytes, &mut wrong, false);
+    let (mut passed, mut excused, mut wrong) = (0, 0, Vec::new());
+    for (_, bytes) in recorded() {
+        let counts = run_file(&door, &bytes, &mut wrong, false);
+        (passed, excused) = (passed + counts.0, excused + counts.1);
     }
+    // What is excused stays rare.
+    assert!(excused <= passed / 200, "{excused} of {} cases are excused", excused + passed);
     assert!(wrong.is_empty(), "{passed} passed, {} failed:\n{}", wrong.len(), wrong.join("\n"));
     assert!(passed > 3000, "only {passed} cases ran");
     assert_eq!(door.live_handles().unwrap(), 0);
@@ -61,7 +69,7 @@ fn laws_hold_on_the_golden_inputs() {
     let door = Door::open(&built_library().unwrap()).unwrap();
     let laws = Laws::new(&door).unwrap();
     let (mut held, mut broken, mut on_threads) = (0, Vec::new(), 0);
-    for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
+    for (_, bytes) in recorded() {
         for (op, cases) in cases::by_operator(cases::read(&bytes).unwrap()) {
             let (name, overload) = cases[0].name();
             if !door.has(name, overload) {
@@ -88,17 +96,13 @@ fn laws_hold_on_the_golden_inputs() {
 /// Operators whose derivatives are checked by the golden inputs.
 const DIFFERENTIABLE: usize = 400;
 
-/// Derivatives that no golden input of their own checks: inner operators, which the second derivatives of others go through,
-/// and overloads that were not recorded. May only become fewer; the message of the test has their names.
-const WITHOUT_INPUT: usize = 187;
-
 #[test]
 fn derivatives_pass_gradcheck_and_gradgradcheck_in_double() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let door = Door::open(&built_library().unwrap()).unwrap();
     let laws = Laws::new(&door).unwrap();
     let (mut covered, mut wrong, mut operators) = (0, Vec::new(), HashSet::new());
-    for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
+    for (_, bytes) in recorded() {
         for (op, cases) in cases::by_operator(cases::read(&bytes).unwrap()) {
             let (name, overload) = cases[0].name();
             if !door.has(name, overload) {
@@ -107,7 +111,10 @@ fn derivatives_pass_gradcheck_and_gradgradcheck_in_double() {
             let mut checked = false;
             for (at, case) in cases.iter().enumerate() {
                 match laws.gradcheck(case) {
-                    Ok(is_differentiable) => checked |= is_differentiable,
+                    Ok(nodes) => {
+                        checked |= !nodes.is_empty();
+                        operators.extend(nodes.iter().flat_map(|node| declared::operators_of_node(node)));
+                    }
                     Err(reason) => wrong.push(format!("{op} case {at}: {reason}")),
                 }
             }
@@ -117,14 +124,18 @@ fn derivatives_pass_gradcheck_and_gradgradcheck_in_double() {
     }
     assert!(wrong.is_empty(), "of {covered} operators {} cases fail:\n{}", wrong.len(), wrong.join("\n"));
     assert!(covered >= DIFFERENTIABLE, "only {covered} operators were checked");
-    let missing: Vec<String> =
-        declared::differentiable().into_iter().filter(|name| !operators.contains(name.as_str())).collect();
-    assert!(
-        missing.len() <= WITHOUT_INPUT,
-        "{} derivatives without an input that checks them:\n{}",
-        missing.len(),
-        missing.join("\n")
-    );
+    let mut missing = declared::differentiable();
+    missing.retain(|name| !operators.contains(name) && !laws::is_defined(name));
+    for (op, cases) in recorded().flat_map(|(_, bytes)| cases::by_operator(cases::read(&bytes).unwrap())) {
+        let Some(at) = missing.iter().position(|name| declared::operator_of(&op).as_ref() == Some(name)) else {
+            continue;
+        };
+        let checked: Result<Vec<_>, String> = cases.iter().map(|case| laws.gradcheck_declared(case)).collect();
+        if checked.unwrap().iter().any(|nodes| !nodes.is_empty()) {
+            missing.swap_remove(at);
+        }
+    }
+    assert!(missing.is_empty(), "{} derivatives that no input checks:\n{}", missing.len(), missing.join("\n"));
     assert_eq!(door.live_handles().unwrap(), 0);
 }
 
@@ -134,7 +145,7 @@ fn random_numbers_are_those_of_pytorch() {
     let door = Door::open(&built_library().unwrap()).unwrap();
     let mut wrong = Vec::new();
     let bytes = std::fs::read(data("random.safetensors")).unwrap();
-    let passed = run_file(&door, &bytes, &mut wrong, true);
+    let (passed, _) = run_file(&door, &bytes, &mut wrong, true);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(passed >= 780, "only {passed} cases ran");
 }

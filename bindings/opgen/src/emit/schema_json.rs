@@ -42,15 +42,20 @@ fn family_object(family: &Family) -> String {
                 Body::View(_) => "view",
                 Body::Composite(_) => "composite",
             };
-            let inputs: Vec<String> =
-                op.derivative.iter().flat_map(|formula| &formula.inputs).map(|input| quoted(input)).collect();
+            let gradients =
+                op.derivative.iter().flat_map(|formula| formula.inputs.iter().map(|input| (input, formula.kind())));
+            let gradients: Vec<String> =
+                gradients.map(|(input, kind)| format!("{}: {}", quoted(input), quoted(kind))).collect();
             let cuda = matches!(&op.body, Body::Kernel { cuda: Some(_), .. });
             let _ = writeln!(text, "          \"body\": {},", quoted(body));
             if matches!(op.body, Body::Kernel { .. }) {
                 let devices = if cuda { "\"cpu\", \"cuda\"" } else { "\"cpu\"" };
                 let _ = writeln!(text, "          \"kernels\": [{devices}],");
             }
-            let _ = writeln!(text, "          \"gradients\": [{}],", inputs.join(", "));
+            let _ = writeln!(text, "          \"gradients\": {{{}}},", gradients.join(", "));
+            if op.is_differentiable() {
+                let _ = writeln!(text, "          \"node\": {},", quoted(&op.node));
+            }
             let _ = writeln!(text, "          \"dtypes\": {},", quoted(op.dtypes.name()));
             let _ = writeln!(text, "          \"autocast\": {},", quoted(op.autocast.name()));
             let _ = writeln!(text, "          \"batching\": {},", quoted(op.batching.name()));

@@ -66,6 +66,11 @@ pub fn not_implemented(what: &str) -> Expr {
     Expr::from(rushlight_base::err!(NotImplemented, "the derivative for '{what}' is not implemented."))
 }
 
+/// The gradient of an operator that PyTorch declares no derivative of: an error when it is asked for.
+pub fn no_formula(operator: &str) -> Expr {
+    Expr::from(rushlight_base::err!(NotImplemented, "derivative for aten::{operator} is not implemented"))
+}
+
 /// Reduced dimensions put back into `grad` as sizes of 1; none or an empty list stands for all.
 fn with_dims(grad: &Expr, ndim: usize, dim: Option<&[i64]>, keepdim: bool) -> Expr {
     let dims = dim.unwrap_or_default();

@@ -41,6 +41,25 @@ const UNREAD: &[(&str, &str)] = &[
     ("max_pool1d_with_indices", "ceil_mode"),
     // The indices say where the gradient goes.
     ("max_pool2d_with_indices_backward", "self"),
+    ("fractional_max_pool2d_backward", "self"),
+    ("fractional_max_pool2d_backward", "kernel_size"),
+    ("fractional_max_pool2d_backward", "output_size"),
+    ("fractional_max_pool3d_backward", "self"),
+    ("fractional_max_pool3d_backward", "kernel_size"),
+    ("fractional_max_pool3d_backward", "output_size"),
+    // The padding does.
+    ("reflection_pad1d_backward", "self"),
+    ("reflection_pad2d_backward", "self"),
+    ("reflection_pad3d_backward", "self"),
+    ("replication_pad1d_backward", "self"),
+    ("replication_pad2d_backward", "self"),
+    ("replication_pad3d_backward", "self"),
+    // It writes every element.
+    ("copy_", "self"),
+    // Its samples have finite losses.
+    ("_ctc_loss", "zero_infinity"),
+    // Every index is looked at anyway.
+    ("_index_put_impl", "unsafe"),
     // It only tells how the indices came about.
     ("max_unpool3d", "padding"),
     ("geometric_", "self"),

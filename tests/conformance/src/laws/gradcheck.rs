@@ -4,12 +4,14 @@
 //! Jacobian is compared whole where it is small, else by a random product. What fails where it was recorded may stand where
 //! a function has a corner, or no finite value, or is so steep that differences say nothing: then it must pass elsewhere.
 
-use super::{Laws, is_deterministic};
+use super::{Laws, is_deterministic, is_refusal};
 use crate::cases::{Case, Item};
+use crate::declared;
 use crate::door::{Order, Tensor};
 use crate::host::HostTensor;
 use crate::run::spread;
 use rushlight_base::{Complex128, DType, Scalar};
+use std::collections::BTreeSet;
 
 /// So many elements of inputs that are checked have their Jacobian compared whole.
 const SMALL: usize = 12;
@@ -34,33 +36,57 @@ const FINITE: f64 = 0.4;
 /// Arguments that make the gradient something else than the derivative, and the value with which it is that.
 const PLAIN: [(&str, Scalar); 2] = [("padding_idx", Scalar::Int(-1)), ("scale_grad_by_freq", Scalar::Bool(false))];
 
-/// Inputs whose gradient PyTorch defines as something else (what is overwritten keeps its own): they stay where they are.
-const DEFINED: [(&str, &str); 1] = [("aten::as_strided_scatter", "0")];
+/// Inputs whose gradient PyTorch defines as something else: they stay where they are, and the recorded gradients are the check.
+const DEFINED: [(&str, &str); 2] = [
+    // What is overwritten keeps its own.
+    ("aten::as_strided_scatter", "0"),
+    // The gradient is that of a log_softmax before it, too.
+    ("aten::_ctc_loss", "0"),
+];
+
+/// Is the gradient of an input of this operator something else than the derivative?
+pub fn is_defined(operator: &str) -> bool {
+    DEFINED.iter().any(|(name, _)| *name == operator)
+}
+
+/// The nodes of the graphs that were checked, by name: of the results, and of their gradients.
+pub type Nodes = BTreeSet<String>;
 
 impl Laws<'_> {
-    /// Checks the first derivative, and the second. Says whether there was one.
-    pub fn gradcheck(&self, case: &Case) -> Result<bool, String> {
+    /// Checks the first derivative, and the second. Gives the derivatives that these went through: none where there is none.
+    pub fn gradcheck(&self, case: &Case) -> Result<Nodes, String> {
         if case.grads.iter().all(|(_, grad)| matches!(grad, Item::None)) || !is_deterministic(case) {
-            return Ok(false);
+            return Ok(Nodes::new());
         }
         let mut case = in_double(case);
         self.make_plain(&mut case);
-        if overlaps(&case) {
-            // What another one overwrites gets its gradient, too.
-            return Ok(false);
-        }
-        if !self.is_finite(&case)? {
-            // A constant 0 divides, say: there is no difference of infinities.
-            return Ok(false);
+        // What another element overwrites gets its gradient, too; and where a constant 0 divides, say, there is no difference of
+        // infinities.
+        if overlaps(&case) || !self.is_finite(&case)? {
+            return Ok(Nodes::new());
         }
         for order in [Order::First, Order::Second] {
             let mut attempts = PLACES.into_iter().map(|place| self.checked(&case, order, place));
             let Some(Err(reason)) = attempts.next() else { continue };
-            if !attempts.any(|attempt| attempt.is_ok()) {
+            if !is_refusal(&reason) && !attempts.any(|attempt| attempt.is_ok()) {
                 return Err(format!("{order:?}: {reason}"));
             }
         }
-        Ok(true)
+        self.nodes(&case)
+    }
+
+    /// As `gradcheck`, where PyTorch has no gradient: of the tensors that the declaration has a formula for.
+    pub fn gradcheck_declared(&self, case: &Case) -> Result<Nodes, String> {
+        let mut case = in_double(case);
+        let Some(signature) = self.signature(&case).filter(|_| case.grads.is_empty()) else { return Ok(Nodes::new()) };
+        let is_double =
+            |item: &Item| matches!(item, Item::Tensor(host) if matches!(host.dtype, DType::F64 | DType::C128));
+        for (at, (argument, item)) in signature.arguments.iter().zip(&case.args).enumerate() {
+            if is_double(item) && declared::has_formula(&case.op, &argument.name) {
+                case.grads.push((at.to_string(), item.clone()));
+            }
+        }
+        self.gradcheck(&case)
     }
 
     /// Gives arguments the value with which the gradient is the derivative.
@@ -78,58 +104,94 @@ impl Laws<'_> {
     }
 
     fn is_finite(&self, case: &Case) -> Result<bool, String> {
-        let reached = |key: &str| case.grads.iter().any(|(name, grad)| name == key && !matches!(grad, Item::None));
-        let arguments = self.arguments(case, &mut |key, host| match reached(key) {
+        let arguments = self.arguments(case, &mut |key, host| match is_reached(case, key) {
             true => self.door.tensor(&moved(host, Place::Positive)),
             false => self.door.tensor(host),
         })?;
-        let Ok(outs) = self.call(case, arguments) else { return Ok(true) };
+        let Ok(mut outs) = self.call(case, arguments) else { return Ok(true) };
+        let mut at = 0;
+        outs.retain(|_| {
+            at += 1;
+            !matches!(case.grad_outs.get(at - 1), Some(Item::None))
+        });
         Ok(self.hosts(&outs)?.iter().all(|host| host.numbers().iter().all(|number| number.is_finite())))
     }
 
     fn checked(&self, case: &Case, order: Order, place: Place) -> Result<(), String> {
-        let mut leaves: Vec<Tensor> = Vec::new();
-        let mut elements = 0;
-        let reached = |key: &str| case.grads.iter().any(|(name, grad)| name == key && !matches!(grad, Item::None));
-        self.arguments(case, &mut |key, host| {
-            let tensor = self.door.tensor(host)?;
-            if reached(key) {
-                let moved = self.door.tensor(&moved(host, place))?;
-                self.door.require_grad(&moved)?;
-                elements += host.numel();
-                leaves.push(moved);
-            }
-            Ok(tensor)
-        })?;
+        let (leaves, elements) = self.leaves(case, place)?;
         if elements > LARGEST || elements == 0 {
             return Ok(());
         }
-        let written = |key: &str| case.mutated.iter().any(|(name, _)| name == key);
-        let mut call = |inputs: &[Tensor]| {
-            let mut nth = 0;
-            let arguments = self.arguments(case, &mut |key, host| {
-                if !reached(key) {
-                    return self.door.tensor(host);
-                }
-                nth += 1;
-                let given = inputs[nth - 1].clone();
-                // A leaf cannot be written.
-                if written(key) { self.door.copy(&given) } else { Ok(given) }
-            })?;
-            let outs = self.call(case, arguments)?;
-            let mut results = Vec::new();
-            for (at, out) in outs.iter().enumerate() {
-                // What has no gradient in PyTorch is no function here, either, nor is a half.
-                let Some(tensor) = out.tensor() else { continue };
-                let has_gradient = !matches!(case.grad_outs.get(at), Some(Item::None));
-                if has_gradient && matches!(self.door.layout(tensor)?.0, DType::F64 | DType::C128) {
-                    results.push(tensor.clone());
-                }
-            }
-            Ok(results)
-        };
+        let mut call = |inputs: &[Tensor]| self.results(case, inputs);
         self.door.gradcheck(&mut call, &leaves, order, elements > SMALL)
     }
+
+    /// The nodes that lead from the results to the inputs, and from the gradients to the inputs and to what these were given.
+    fn nodes(&self, case: &Case) -> Result<Nodes, String> {
+        let (leaves, elements) = self.leaves(case, Place::Positive)?;
+        if elements > LARGEST || elements == 0 {
+            return Ok(Nodes::new());
+        }
+        let mut roots = Vec::new();
+        for result in self.results(case, &leaves)? {
+            if self.door.requires_grad(&result)? {
+                let cotangent = self.door.tensor(&self.door.host(&result)?.tapered())?;
+                self.door.require_grad(&cotangent)?;
+                roots.push((result, cotangent));
+            }
+        }
+        let results: Vec<Tensor> = roots.iter().map(|(result, _)| result.clone()).collect();
+        let gradients = self.door.gradient_tensors(&roots, &leaves, true)?;
+        let mut nodes = self.door.nodes_behind(&results)?;
+        nodes.extend(self.door.nodes_behind(&gradients.into_iter().flatten().collect::<Vec<_>>())?);
+        Ok(nodes)
+    }
+
+    /// The inputs that a gradient reaches, and how many elements they have.
+    fn leaves(&self, case: &Case, place: Place) -> Result<(Vec<Tensor>, usize), String> {
+        let (mut leaves, mut elements) = (Vec::new(), 0);
+        self.arguments(case, &mut |key, host| {
+            if !is_reached(case, key) {
+                return self.door.tensor(host);
+            }
+            let moved = self.door.tensor(&moved(host, place))?;
+            self.door.require_grad(&moved)?;
+            elements += host.numel();
+            leaves.push(moved.clone());
+            Ok(moved)
+        })?;
+        Ok((leaves, elements))
+    }
+
+    /// The results of the case that have a gradient, for these inputs.
+    fn results(&self, case: &Case, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+        let written = |key: &str| case.mutated.iter().any(|(name, _)| name == key);
+        let mut given = inputs.iter();
+        let arguments = self.arguments(case, &mut |key, host| {
+            if !is_reached(case, key) {
+                return self.door.tensor(host);
+            }
+            let given = given.next().ok_or("an input is missing")?;
+            // A leaf cannot be written.
+            if written(key) { self.door.copy(given) } else { Ok(given.clone()) }
+        })?;
+        let outs = self.call(case, arguments)?;
+        let mut results = Vec::new();
+        for (at, out) in outs.iter().enumerate() {
+            // What has no gradient in PyTorch is no function here, either, nor is a half.
+            let Some(tensor) = out.tensor() else { continue };
+            let has_gradient = !matches!(case.grad_outs.get(at), Some(Item::None));
+            if has_gradient && matches!(self.door.layout(tensor)?.0, DType::F64 | DType::C128) {
+                results.push(tensor.clone());
+            }
+        }
+        Ok(results)
+    }
+}
+
+/// Does a gradient reach this argument?
+fn is_reached(case: &Case, key: &str) -> bool {
+    case.grads.iter().any(|(name, grad)| name == key && !matches!(grad, Item::None))
 }
 
 /// The case with doubles for floats; halves stay, which no case with gradients has.

@@ -14,6 +14,8 @@ mod meta;
 mod second;
 mod threads;
 
+pub use gradcheck::is_defined;
+
 use crate::cases::{Case, Item};
 use crate::door::{Door, Tensor, Value};
 use crate::freedom;
@@ -91,5 +93,11 @@ impl<'a> Laws<'a> {
 
 /// Does a case have nothing but tensors that are not random?
 fn is_deterministic(case: &Case) -> bool {
-    !case.random && !freedom::is_unwritten(case.name().0) && !case.op.contains("dropout")
+    let draws = case.random || case.op.contains("dropout") && !case.op.ends_with("_backward");
+    !draws && !freedom::is_unwritten(case.name().0)
+}
+
+/// Does the library say that there is no such derivative, as PyTorch does? Then there is none that could be wrong.
+fn is_refusal(error: &str) -> bool {
+    error.contains("derivative for") && error.contains("is not implemented") || error.contains("not implemented for '")
 }

@@ -1,6 +1,6 @@
 //! The gradient of the gradient, in double: differentiated again against central differences.
 
-use super::Laws;
+use super::{Laws, is_refusal};
 use crate::cases::{Case, Item};
 use crate::door::Tensor;
 use crate::host::{Element, HostTensor};
@@ -24,7 +24,11 @@ impl Laws<'_> {
         if !case.grads.iter().all(|(_, grad)| doubles(grad)) || case.random || case.op.contains("dropout") {
             return Ok(());
         }
-        let Some(analytic) = self.product(case, &leaves, 0.0, true)? else { return Ok(()) };
+        let analytic = match self.product(case, &leaves, 0.0, true) {
+            Ok(Some(analytic)) => analytic,
+            Err(error) if is_refusal(&error) => return Ok(()),
+            other => return other.map(|_| ()),
+        };
         let side = |shift: f64| -> Result<f64, String> {
             Ok(self.product(case, &leaves, shift, false)?.map_or(0.0, |product| product.value))
         };
@@ -60,7 +64,9 @@ impl Laws<'_> {
             let tensor = self.door.tensor(&shifted)?;
             self.door.require_grad(&tensor)?;
             inputs.push((tensor.clone(), shifted));
-            Ok(tensor)
+            // A leaf cannot be written.
+            let is_written = case.mutated.iter().any(|(name, _)| name == key);
+            if is_written { self.door.copy(&tensor) } else { Ok(tensor) }
         })?;
         let outs = self.call(case, arguments)?;
         let mut roots = Vec::new();

@@ -2,6 +2,7 @@
 //! `ctc_loss_backward`: The gradient of ctc_loss.
 
 use crate::Tensor;
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values, assembly};
 use crate::ops::{ctc, rules};
 use rushlight_base::Result;
@@ -27,6 +28,19 @@ pub fn _ctc_loss_backward(
     let keys = dispatch::active(
         grad.keys() | log_probs.keys() | targets.keys() | neg_log_likelihood.keys() | log_alpha.keys(),
     );
+    if keys.is_empty() {
+        return forward::_ctc_loss_backward(
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        );
+    }
     if keys.is_boxed() {
         return dispatch::boxed(
             &_CTC_LOSS_BACKWARD,
@@ -44,7 +58,7 @@ pub fn _ctc_loss_backward(
             ],
         );
     }
-    forward::_ctc_loss_backward(
+    gradient::_ctc_loss_backward(
         grad,
         log_probs,
         targets,
@@ -106,6 +120,60 @@ mod forward {
     }
 }
 
+/// The autograd layer.
+mod gradient {
+    use super::*;
+
+    #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
+    pub fn _ctc_loss_backward(
+        grad: &Tensor,
+        log_probs: &Tensor,
+        targets: &Tensor,
+        input_lengths: &[i64],
+        target_lengths: &[i64],
+        neg_log_likelihood: &Tensor,
+        log_alpha: &Tensor,
+        blank: i64,
+        zero_infinity: bool,
+    ) -> Result<Tensor> {
+        let result = forward::_ctc_loss_backward(
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )?;
+        autograd::recorded(result, &[grad, log_probs], |_, _| Ok(CtcLossBackwardBackward0))
+    }
+
+    /// The derivative of `_ctc_loss_backward`.
+    struct CtcLossBackwardBackward0;
+
+    impl Backward for CtcLossBackwardBackward0 {
+        fn name(&self) -> &str {
+            "CtcLossBackwardBackward0"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+            if call.needs(0) {
+                gradients.set(0, formulas::no_formula("_ctc_loss_backward"))?;
+            }
+            if call.needs(1) {
+                gradients.set(1, formulas::no_formula("_ctc_loss_backward"))?;
+            }
+            Ok(())
+        }
+    }
+}
+
 /// Calls with boxed values.
 mod boxed {
     use super::*;
@@ -133,7 +201,7 @@ pub static _CTC_LOSS_BACKWARD: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::None,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::_ctc_loss_backward,
 };

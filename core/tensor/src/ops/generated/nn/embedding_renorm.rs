@@ -2,7 +2,7 @@
 //! `embedding_renorm`: Scales those of the looked-up rows of a table whose norm is above a limit down to it.
 
 use crate::Tensor;
-use crate::autograd;
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
 use crate::ops::index;
 use rushlight_base::Result;
@@ -50,8 +50,32 @@ mod gradient {
     use super::*;
 
     pub fn embedding_renorm_(self_: &Tensor, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()> {
-        autograd::check_no_derivative("embedding_renorm_", [self_, indices])?;
-        forward::embedding_renorm_(self_, indices, max_norm, norm_type)
+        let Some(edges) = autograd::edges_of_write("embedding_renorm_", self_, &[self_])? else {
+            return forward::embedding_renorm_(self_, indices, max_norm, norm_type);
+        };
+        forward::embedding_renorm_(self_, indices, max_norm, norm_type)?;
+        let node = EmbeddingRenormBackward0;
+        autograd::rebase_history(self_, edges, node)
+    }
+
+    /// The derivative of `embedding_renorm_`.
+    struct EmbeddingRenormBackward0;
+
+    impl Backward for EmbeddingRenormBackward0 {
+        fn name(&self) -> &str {
+            "EmbeddingRenormBackward0"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+            if call.needs(0) {
+                gradients.set(0, formulas::not_implemented("embedding_renorm"))?;
+            }
+            Ok(())
+        }
     }
 }
 
@@ -73,7 +97,7 @@ pub static EMBEDDING_RENORM_: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::None,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::embedding_renorm_,
 };

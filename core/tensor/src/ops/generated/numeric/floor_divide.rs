@@ -2,7 +2,7 @@
 //! `floor_divide`: Divides and rounds down.
 
 use crate::Tensor;
-use crate::autograd;
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::{Result, Scalar};
@@ -17,10 +17,13 @@ use rushlight_base::{Result, Scalar};
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.floor_divide.html>
 pub fn floor_divide(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
+    if keys.is_empty() {
+        return forward::floor_divide(self_, other);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&FLOOR_DIVIDE, keys, &[&self_, &other]);
     }
-    forward::floor_divide(self_, other)
+    gradient::floor_divide(self_, other)
 }
 
 /// [`floor_divide`] in place: the result goes into `self_`.
@@ -38,10 +41,13 @@ pub fn floor_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
 /// [`floor_divide`] into `out`, resized as needed.
 pub fn floor_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
+    if keys.is_empty() {
+        return forward::floor_divide_out(self_, other, out);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&FLOOR_DIVIDE_OUT, keys, &[&self_, &other, &out]);
     }
-    forward::floor_divide_out(self_, other, out)
+    gradient::floor_divide_out(self_, other, out)
 }
 
 /// Divides by a number and rounds down.
@@ -53,10 +59,13 @@ pub fn floor_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.floor_divide.html>
 pub fn floor_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys());
+    if keys.is_empty() {
+        return forward::floor_divide_scalar(self_, other);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&FLOOR_DIVIDE_SCALAR, keys, &[&self_, &other]);
     }
-    forward::floor_divide_scalar(self_, other)
+    gradient::floor_divide_scalar(self_, other)
 }
 
 /// [`floor_divide_scalar`] in place: the result goes into `self_`.
@@ -129,14 +138,80 @@ mod forward {
 mod gradient {
     use super::*;
 
+    pub fn floor_divide(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
+        let result = forward::floor_divide(self_, other)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(FloorDivideBackward0))
+    }
+
     pub fn floor_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        autograd::check_no_derivative("floor_divide_", [self_, other])?;
-        forward::floor_divide_tensor_(self_, other)
+        let Some(edges) = autograd::edges_of_write("floor_divide_", self_, &[self_, other])? else {
+            return forward::floor_divide_tensor_(self_, other);
+        };
+        forward::floor_divide_tensor_(self_, other)?;
+        let node = FloorDivideBackward0;
+        autograd::rebase_history(self_, edges, node)
+    }
+
+    pub fn floor_divide_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
+        autograd::check_out("floor_divide", [self_, other, out])?;
+        forward::floor_divide_out(self_, other, out)
+    }
+
+    /// The derivative of `floor_divide`.
+    struct FloorDivideBackward0;
+
+    impl Backward for FloorDivideBackward0 {
+        fn name(&self) -> &str {
+            "FloorDivideBackward0"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+            if call.needs(0) {
+                gradients.set(0, formulas::no_formula("floor_divide"))?;
+            }
+            if call.needs(1) {
+                gradients.set(1, formulas::no_formula("floor_divide"))?;
+            }
+            Ok(())
+        }
+    }
+
+    pub fn floor_divide_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
+        let result = forward::floor_divide_scalar(self_, other)?;
+        autograd::recorded(result, &[self_], |_, _| Ok(FloorDivideBackward1))
     }
 
     pub fn floor_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        autograd::check_no_derivative("floor_divide_", [self_])?;
-        forward::floor_divide_scalar_(self_, other)
+        let Some(edges) = autograd::edges_of_write("floor_divide_", self_, &[self_])? else {
+            return forward::floor_divide_scalar_(self_, other);
+        };
+        forward::floor_divide_scalar_(self_, other)?;
+        let node = FloorDivideBackward1;
+        autograd::rebase_history(self_, edges, node)
+    }
+
+    /// The derivative of `floor_divide.Scalar`.
+    struct FloorDivideBackward1;
+
+    impl Backward for FloorDivideBackward1 {
+        fn name(&self) -> &str {
+            "FloorDivideBackward1"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+            if call.needs(0) {
+                gradients.set(0, formulas::no_formula("floor_divide"))?;
+            }
+            Ok(())
+        }
     }
 }
 
@@ -178,7 +253,7 @@ pub static FLOOR_DIVIDE: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::floor_divide,
 };
@@ -190,7 +265,7 @@ pub static FLOOR_DIVIDE_TENSOR_: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::floor_divide_tensor_,
 };
@@ -202,7 +277,7 @@ pub static FLOOR_DIVIDE_OUT: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::floor_divide_out,
 };
@@ -214,7 +289,7 @@ pub static FLOOR_DIVIDE_SCALAR: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::floor_divide_scalar,
 };
@@ -226,7 +301,7 @@ pub static FLOOR_DIVIDE_SCALAR_: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::floor_divide_scalar_,
 };

@@ -2,7 +2,7 @@
 //! `heaviside`: Steps from 0 to 1 at 0, where it takes a given value.
 
 use crate::Tensor;
-use crate::autograd;
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
@@ -17,10 +17,13 @@ use rushlight_base::Result;
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.heaviside.html>
 pub fn heaviside(self_: &Tensor, values: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | values.keys());
+    if keys.is_empty() {
+        return forward::heaviside(self_, values);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&HEAVISIDE, keys, &[&self_, &values]);
     }
-    forward::heaviside(self_, values)
+    gradient::heaviside(self_, values)
 }
 
 /// [`heaviside`] in place: the result goes into `self_`.
@@ -38,10 +41,13 @@ pub fn heaviside_(self_: &Tensor, values: &Tensor) -> Result<()> {
 /// [`heaviside`] into `out`, resized as needed.
 pub fn heaviside_out(self_: &Tensor, values: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | values.keys() | out.keys());
+    if keys.is_empty() {
+        return forward::heaviside_out(self_, values, out);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&HEAVISIDE_OUT, keys, &[&self_, &values, &out]);
     }
-    forward::heaviside_out(self_, values, out)
+    gradient::heaviside_out(self_, values, out)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -83,9 +89,46 @@ mod forward {
 mod gradient {
     use super::*;
 
+    pub fn heaviside(self_: &Tensor, values: &Tensor) -> Result<Tensor> {
+        let result = forward::heaviside(self_, values)?;
+        autograd::recorded(result, &[self_, values], |_, _| Ok(HeavisideBackward0))
+    }
+
     pub fn heaviside_(self_: &Tensor, values: &Tensor) -> Result<()> {
-        autograd::check_no_derivative("heaviside_", [self_, values])?;
-        forward::heaviside_(self_, values)
+        let Some(edges) = autograd::edges_of_write("heaviside_", self_, &[self_, values])? else {
+            return forward::heaviside_(self_, values);
+        };
+        forward::heaviside_(self_, values)?;
+        let node = HeavisideBackward0;
+        autograd::rebase_history(self_, edges, node)
+    }
+
+    pub fn heaviside_out(self_: &Tensor, values: &Tensor, out: &Tensor) -> Result<()> {
+        autograd::check_out("heaviside", [self_, values, out])?;
+        forward::heaviside_out(self_, values, out)
+    }
+
+    /// The derivative of `heaviside`.
+    struct HeavisideBackward0;
+
+    impl Backward for HeavisideBackward0 {
+        fn name(&self) -> &str {
+            "HeavisideBackward0"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+            if call.needs(0) {
+                gradients.set(0, formulas::no_formula("heaviside"))?;
+            }
+            if call.needs(1) {
+                gradients.set(1, formulas::no_formula("heaviside"))?;
+            }
+            Ok(())
+        }
     }
 }
 
@@ -117,7 +160,7 @@ pub static HEAVISIDE: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::heaviside,
 };
@@ -129,7 +172,7 @@ pub static HEAVISIDE_: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::heaviside_,
 };
@@ -141,7 +184,7 @@ pub static HEAVISIDE_OUT: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::heaviside_out,
 };

@@ -2,7 +2,7 @@
 //! `nextafter`: Takes the next floating-point number in the direction of another.
 
 use crate::Tensor;
-use crate::autograd;
+use crate::autograd::{self, Backward, BackwardCall, Gradients, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values, assembly};
 use crate::ops::{numeric, rules};
 use rushlight_base::Result;
@@ -17,10 +17,13 @@ use rushlight_base::Result;
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nextafter.html>
 pub fn nextafter(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     let keys = dispatch::active(self_.keys() | other.keys());
+    if keys.is_empty() {
+        return forward::nextafter(self_, other);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&NEXTAFTER, keys, &[&self_, &other]);
     }
-    forward::nextafter(self_, other)
+    gradient::nextafter(self_, other)
 }
 
 /// [`nextafter`] in place: the result goes into `self_`.
@@ -38,10 +41,13 @@ pub fn nextafter_(self_: &Tensor, other: &Tensor) -> Result<()> {
 /// [`nextafter`] into `out`, resized as needed.
 pub fn nextafter_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
+    if keys.is_empty() {
+        return forward::nextafter_out(self_, other, out);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&NEXTAFTER_OUT, keys, &[&self_, &other, &out]);
     }
-    forward::nextafter_out(self_, other, out)
+    gradient::nextafter_out(self_, other, out)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -83,9 +89,46 @@ mod forward {
 mod gradient {
     use super::*;
 
+    pub fn nextafter(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
+        let result = forward::nextafter(self_, other)?;
+        autograd::recorded(result, &[self_, other], |_, _| Ok(NextafterBackward0))
+    }
+
     pub fn nextafter_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        autograd::check_no_derivative("nextafter_", [self_, other])?;
-        forward::nextafter_(self_, other)
+        let Some(edges) = autograd::edges_of_write("nextafter_", self_, &[self_, other])? else {
+            return forward::nextafter_(self_, other);
+        };
+        forward::nextafter_(self_, other)?;
+        let node = NextafterBackward0;
+        autograd::rebase_history(self_, edges, node)
+    }
+
+    pub fn nextafter_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
+        autograd::check_out("nextafter", [self_, other, out])?;
+        forward::nextafter_out(self_, other, out)
+    }
+
+    /// The derivative of `nextafter`.
+    struct NextafterBackward0;
+
+    impl Backward for NextafterBackward0 {
+        fn name(&self) -> &str {
+            "NextafterBackward0"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>, gradients: &mut Gradients) -> Result<()> {
+            if call.needs(0) {
+                gradients.set(0, formulas::not_implemented("nextafter"))?;
+            }
+            if call.needs(1) {
+                gradients.set(1, formulas::not_implemented("nextafter"))?;
+            }
+            Ok(())
+        }
     }
 }
 
@@ -117,7 +160,7 @@ pub static NEXTAFTER: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::nextafter,
 };
@@ -129,7 +172,7 @@ pub static NEXTAFTER_: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::nextafter_,
 };
@@ -141,7 +184,7 @@ pub static NEXTAFTER_OUT: OpDef = OpDef {
     kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Pointwise,
-    differentiable: false,
+    differentiable: true,
     nondeterministic: false,
     call: boxed::nextafter_out,
 };
