@@ -135,5 +135,6 @@ void reductions();
 void products();
 void rows();
 void optimizers();
+void models();
 
 }  // namespace compare

@@ -154,6 +154,7 @@ int main(int argc, char** argv) {
   products();
   rows();
   optimizers();
+  models();
   // A failing function is a failure; a missing one is only reported.
   if (failed > 0) return 1;
   return current.brief && reported == 0 ? 1 : 0;

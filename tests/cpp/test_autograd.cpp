@@ -57,7 +57,7 @@ struct SplitSign : Function<SplitSign> {
     ctx->save_for_backward({where});
     return {positive, where};
   }
-  static variable_list backward(AutogradContext* ctx, variable_list grads) { return {torch::where(ctx->get_saved_variables()[0], grads[0], 0)}; }
+  static tensor_list backward(AutogradContext* ctx, tensor_list grads) { return {torch::where(ctx->get_saved_variables()[0], grads[0], 0)}; }
 };
 
 TEST(Custom, SeveralOutputs) {

@@ -20,6 +20,10 @@ fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType
 
 configure "$here/torch" torch
 expect "find_package(Torch)" "$fitted" "$("$build/torch/example-app")"
+configure "$here/package" package
+for program in eleven fourteen none; do
+  expect "find_package(Torch), program $program" "$fitted" "$("$build/package/$program")"
+done
 configure "$root/examples" examples
 expect "find_package(Rushlight)" "$fitted" "$("$build/examples/hello_cpp")"
 

@@ -18,7 +18,7 @@ trap 'rm -rf "$build"' EXIT
 "$python" wrong_calls.py
 "$python" graph_rules.py
 
-for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence; do
+for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence same_numbers; do
   echo "$program"
   "$cxx" -std=c++17 -O0 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" "$program.cpp" -o "$build/$program" \
     -L"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,-rpath,"$torch/lib"

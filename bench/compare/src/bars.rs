@@ -93,6 +93,7 @@ pub fn bars(case: &Case) -> Vec<Bar> {
         // The figure is one of 4 million parameters: smaller ones stay in the caches.
         ("optimizer", "Adam") if case.size == "4 of 1000x1000" => vec![Bar::Rate { least: 45.0 }],
         ("optimizer", _) => vec![any(1.0)],
+        ("models", _) => vec![any(2.0)],
         _ => Vec::new(),
     };
     if case.group != "call" {

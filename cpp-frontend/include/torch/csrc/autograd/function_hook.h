@@ -12,6 +12,8 @@ namespace autograd {
 
 using Variable = at::Tensor;
 using variable_list = std::vector<Variable>;
+/// The same list, by the name that functions of programs give it.
+using tensor_list = std::vector<at::Tensor>;
 
 /// Sees the gradients that a node is about to take, and returns those that it takes.
 struct FunctionPreHook {

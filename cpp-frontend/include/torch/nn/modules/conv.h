@@ -24,9 +24,10 @@ class ConvNdImpl : public Cloneable<Derived> {
     if (options.in_channels() % options.groups() != 0) rlt::raise<Error>("in_channels must be divisible by groups");
     if (options.out_channels() % options.groups() != 0) rlt::raise<Error>("out_channels must be divisible by groups");
     set_padding();
-    std::vector<int64_t> size = options.transposed() ? std::vector<int64_t>{options.in_channels(), options.out_channels() / options.groups()}
-                                                     : std::vector<int64_t>{options.out_channels(), options.in_channels() / options.groups()};
-    size.insert(size.end(), options.kernel_size()->begin(), options.kernel_size()->end());
+    int64_t rows = options.out_channels(), columns = options.in_channels();
+    if (options.transposed()) std::swap(rows, columns);
+    int64_t size[D + 2] = {rows, columns / options.groups()};
+    std::copy(options.kernel_size()->begin(), options.kernel_size()->end(), size + 2);
     weight = this->register_parameter("weight", torch::empty(size));
     bias = this->register_parameter("bias", options.bias() ? torch::empty({options.out_channels()}) : Tensor(), options.bias());
     reset_parameters();
