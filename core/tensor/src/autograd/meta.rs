@@ -2,7 +2,7 @@
 
 use super::accumulate::Accumulate;
 use super::node::{Edge, Edges, Node, OutputHook, RecordedCall, drop_later, unique_id};
-use super::view::ViewInfo;
+use super::view::{Restriction, ViewInfo};
 use crate::keys::KeySet;
 use crate::ops;
 use crate::options::cpp_name;
@@ -324,6 +324,11 @@ impl Tensor {
     /// Is this a view whose base is known to autograd?
     pub fn is_view(&self) -> bool {
         self.autograd_meta().is_some_and(|meta| meta.view().is_some())
+    }
+
+    /// Why this view cannot be written in place where calls are recorded; `None` for a tensor that is no view.
+    pub fn view_restriction(&self) -> Option<Restriction> {
+        Some(self.autograd_meta()?.view()?.restriction())
     }
 
     /// The base of a tracked view.

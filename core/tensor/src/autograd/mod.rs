@@ -36,7 +36,7 @@ pub use modes::{
 };
 pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta};
 pub use record::{
-    as_view, check_inplace, check_no_derivative, check_out, edges_of_write, mark_several, rebase_history, record,
+    as_view, check_inference_write, check_inplace, check_no_derivative, check_out, edges_of_write, mark_several, rebase_history, record,
     record_result, recorded, should_record,
 };
 pub use saved::Saved;
@@ -44,3 +44,4 @@ pub use saved_hooks::{
     PackedTensor, SavedTensorHooks, disable_saved_tensor_hooks, pop_saved_tensor_hooks, push_saved_tensor_hooks,
 };
 pub use saved_meta::{Meta, MetaList};
+pub use view::Restriction;

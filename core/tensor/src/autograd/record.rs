@@ -3,12 +3,11 @@
 use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, Edge, Edges, Node, RecordedCall};
-use super::view::{self, Origin, ViewInfo};
+use super::view::{self, Restriction, ViewInfo};
 use crate::keys::KeySet;
 use crate::tensor::Tensor;
 use rushlight_base::{Error, Result, bail, callee, ensure, err};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
 #[inline]
@@ -116,15 +115,21 @@ pub fn edges_of_write(operator: &str, target: &Tensor, inputs: &[&Tensor]) -> Re
     Ok(recording.then(|| Edges::of(inputs)))
 }
 
-/// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
-/// be written, nor a view of one.
-pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+/// A tensor made in inference mode can be written in that mode only.
+pub fn check_inference_write(target: &Tensor) -> Result<()> {
     ensure!(
         !target.is_inference() || is_inference_mode(),
         Runtime,
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal \
          tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
     );
+    Ok(())
+}
+
+/// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
+/// be written, nor a view of one.
+pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+    check_inference_write(target)?;
     if !is_grad_enabled() {
         return Ok(());
     }
@@ -148,18 +153,13 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
 /// Views that were made where nothing is recorded or by a function of the user's, and those of which there are several,
 /// cannot be written.
 fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
-    if view.of_custom.load(Ordering::Relaxed) {
-        let maker = target.grad_edge();
-        let maker = maker
-            .map_or_else(|| "A tensor".to_owned(), |edge| format!("Output {} of {}", edge.output, edge.node.name()));
-        bail!(
-            Runtime,
-            "{maker} is a view and is being modified inplace. This view was created inside a custom Function (or because \
-             an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward \
-             associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix \
-             this by cloning the output of the custom Function."
-        );
-    }
+    let found = |direct: Option<&(&str, usize)>| match (target.grad_edge(), direct) {
+        (None, _) => "A view was created in no_grad mode and is being modified inplace with grad mode enabled.".to_owned(),
+        (Some(_), Some((node, index))) => format!("Output {index} of {node} is a view and is being modified inplace."),
+        (Some(edge), None) => {
+            format!("Output {} of {} is a view and is being modified inplace.", edge.output, edge.node.name())
+        }
+    };
     let unclear = |mode: &str| {
         format!(
             "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving \
@@ -167,24 +167,31 @@ fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
              tracked) or both outside (if you want the inplace to be tracked)."
         )
     };
-    match (view.made_in, view.of_several.get()) {
-        (Origin::NoGrad, _) => bail!(
+    match view.restriction() {
+        Restriction::None => Ok(()),
+        Restriction::CustomFunction => bail!(
+            Runtime,
+            "{} This view was created inside a custom Function (or because an input was returned as-is) and the autograd \
+             logic to handle view+inplace would override the custom backward associated with the custom Function, leading to \
+             incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+            found(None)
+        ),
+        Restriction::SeveralOutputs => bail!(
+            Runtime,
+            "{} This view is the output of a function that returns multiple views. Such functions do not allow the output \
+             views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+            found(view.of_several.get())
+        ),
+        Restriction::NoGradMode => bail!(
             Runtime,
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled. {}",
             unclear("no_grad")
         ),
-        (Origin::Inference, _) => bail!(
+        Restriction::InferenceMode => bail!(
             Runtime,
             "A view was created in inference mode and is being modified inplace in normal mode. {}",
             unclear("inference_mode")
         ),
-        (Origin::Recording, Some((node, index))) => bail!(
-            Runtime,
-            "Output {index} of {node} is a view and is being modified inplace. This view is the output of a function that \
-             returns multiple views. Such functions do not allow the output views to be modified inplace. You should \
-             replace the inplace operation by an out-of-place one."
-        ),
-        (Origin::Recording, None) => Ok(()),
     }
 }
 

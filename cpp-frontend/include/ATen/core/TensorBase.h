@@ -9,6 +9,7 @@
 #include <c10/core/TensorOptions.h>
 #include <c10/util/ArrayRef.h>
 #include <rushlight/autograd.h>
+#include <rushlight/hooks.h>
 #include <rushlight/tensor.h>
 
 #include <memory>
@@ -123,8 +124,9 @@ class TensorBase {
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
-  // The core computes conjugates and negatives at once; it never keeps them as marks.
   bool is_view() const { return get<int32_t>(rlt_tensor_is_view) != 0; }
+  /// Made in inference mode, or a view of such a tensor?
+  bool is_inference() const { return get<int32_t>(rlt_tensor_is_inference) != 0; }
   bool is_alias_of(const TensorBase& other) const {
     int32_t result = 0;
     rlt::check(rlt_tensor_is_alias_of(handle_, other.handle_, &result));

@@ -11,6 +11,21 @@ RLT_NAMESPACE_BEGIN
 /// Base of what autograd knows about a tensor.
 struct AutogradMetaInterface {};
 
+/// How often a tensor was written in place. Tensors made in inference mode do not know.
+class VariableVersion {
+ public:
+  explicit VariableVersion(const rlt_tensor* tensor) noexcept : tensor_(tensor) {}
+  uint32_t current_version() const {
+    int64_t version = 0;
+    rlt::check(rlt_tensor_version(tensor_, &version));
+    return static_cast<uint32_t>(version);
+  }
+  void bump() const { rlt::check(rlt_tensor_bump_version(tensor_)); }
+
+ private:
+  const rlt_tensor* tensor_;
+};
+
 class TensorImpl {
  public:
   TensorImpl() = delete;
@@ -18,6 +33,9 @@ class TensorImpl {
   TensorImpl& operator=(const TensorImpl&) = delete;
 
   const rlt_tensor* handle() const noexcept { return reinterpret_cast<const rlt_tensor*>(this); }
+  /// Counts writes in place.
+  VariableVersion version_counter() const noexcept { return VariableVersion(handle()); }
+  void bump_version() const { rlt::check(rlt_tensor_bump_version(handle())); }
   /// For tensors that require gradients and for views; otherwise nullptr.
   AutogradMetaInterface* autograd_meta() const {
     int32_t requires_grad = 0, view = 0;
