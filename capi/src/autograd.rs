@@ -155,6 +155,7 @@ pub unsafe extern "C" fn rlt_tensor_grad_fn(tensor: *const rlt_tensor, out: *mut
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
+            autograd::check_history(&tensor)?;
             out::handle(out, "out")?.give_opt(tensor.grad_fn().map(NodeHandle::new))
         }
     })

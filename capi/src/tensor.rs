@@ -545,7 +545,8 @@ pub unsafe extern "C" fn rlt_tensor_data_ptr(tensor: *const rlt_tensor, out: *mu
             Runtime,
             "Cannot access data pointer of Tensor that doesn't have storage: it is on the meta device"
         );
-        out.set(dense.ptr().cast())
+        // Without elements there is nothing to point to, in a view of a tensor that has some neither.
+        out.set(if dense.numel() == 0 { std::ptr::null_mut() } else { dense.ptr().cast() })
     })
 }
 

@@ -136,8 +136,16 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
                     format!("{{{}}}", many.join(", ")),
                 ),
             };
-            // The C interface's factories do not know of gradients, so that asking for them is the last step.
-            let factory = face.form.function && face.params.iter().any(|param| param.kind == Kind::Options);
+            // The C interface's factories do not know of gradients, so that asking for them is the last step. What
+            // converts (`to`) has nothing to ask them of.
+            let takes = |kind| face.params.iter().any(|param| param.kind == kind);
+            let factory = face.form.function && takes(Kind::Options);
+            let converts = !face.form.function && takes(Kind::Options) && takes(Kind::MemoryFormatOptional);
+            let begin = if converts {
+                "  if (C10_UNLIKELY(options.requires_grad())) rlt::refuse_requires_grad();\n"
+            } else {
+                ""
+            };
             let end = if factory {
                 format!(
                     "  Tensor result = {back};\n  if (options.requires_grad()) result.set_requires_grad(true);\n  return result;\n"
@@ -145,7 +153,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             } else {
                 format!("  return {back};\n")
             };
-            (result, format!("{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
+            (result, format!("{begin}{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
         }
     }
 }

@@ -196,7 +196,7 @@ impl Tensor {
 
     /// Is this tensor made by the user (or without recording), so that gradients accumulate in its `grad`?
     pub fn is_leaf(&self) -> bool {
-        self.grad_edge().is_none()
+        !self.history().has(HAS_HISTORY)
     }
 
     /// Ask for a gradient, or stop asking. Only leaves of floating or complex dtype can be asked.
@@ -307,7 +307,9 @@ impl Tensor {
         if !self.requires_grad() {
             return None;
         }
-        self.grad_edge().or_else(|| Some(Edge { node: self.accumulator(), output: 0 }))
+        // A view that nothing was recorded for may require a gradient because its base does: none ends in it.
+        let ends_here = || self.history().has(REQUIRES_GRAD);
+        self.grad_edge().or_else(|| ends_here().then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
     fn accumulator(&self) -> Arc<Node> {

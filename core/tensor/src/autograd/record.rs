@@ -18,7 +18,8 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
 #[inline(never)]
 fn any_requires_grad(inputs: &mut dyn Iterator<Item = &Tensor>) -> bool {
     for input in inputs {
-        if input.requires_grad() {
+        // A call on tensors of inference mode alone is not recorded, whatever they ask for.
+        if input.requires_grad() && !input.is_inference() {
             return true;
         }
     }
@@ -44,7 +45,7 @@ callee! {
 
 #[inline(never)]
 fn recorded_as(mut result: Tensor, inputs: &[&Tensor], mut node: MakeNode) -> Result<Tensor> {
-    if is_grad_enabled() && inputs.iter().any(|input| input.requires_grad()) {
+    if is_grad_enabled() && any_requires_grad(&mut inputs.iter().copied()) {
         let mut call = RecordedCall::of_result(Edges::of(inputs), &mut result);
         let node = node.call(&mut call, &result)?;
         set_history(&mut result, node);
@@ -97,6 +98,13 @@ pub fn as_view(base: &Tensor, output: Tensor) -> Result<Tensor> {
     Ok(output)
 }
 
+/// `view` is the result of an operator that has no derivative: neither it nor its base can be written and followed.
+pub fn mark_unknown(view: &Tensor, operator: &str) {
+    if let Some(view) = view.autograd_meta().and_then(AutogradMeta::view) {
+        let _ = view.of_unknown.set(operator.to_owned());
+    }
+}
+
 /// These views are the outputs of one operator, whose node PyTorch calls `node`: they cannot be written in place.
 pub fn mark_several(views: &[Tensor], node: &'static str) {
     for (index, view) in views.iter().enumerate() {
@@ -142,7 +150,7 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
         return Ok(());
     };
     if recording || requires_grad {
-        check_origin(target, view)?;
+        check_origin(target, view, "is being")?;
     }
     if view.base.requires_grad() && view.base.is_leaf() {
         bail!(Runtime, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -150,14 +158,30 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
     Ok(())
 }
 
+/// Can the history of this tensor be known? Not that of a view which cannot be written, whose base was written since.
+pub fn check_history(tensor: &Tensor) -> Result<()> {
+    match tensor.autograd_meta().and_then(AutogradMeta::view) {
+        Some(view) if view.is_stale(tensor) => {
+            check_origin(tensor, view, "its base or another view of its base has been")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Views that were made where nothing is recorded or by a function of the user's, and those of which there are several,
 /// cannot be written.
-fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
-    let found = |direct: Option<&(&str, usize)>| match (target.grad_edge(), direct) {
-        (None, _) => "A view was created in no_grad mode and is being modified inplace with grad mode enabled.".to_owned(),
-        (Some(_), Some((node, index))) => format!("Output {index} of {node} is a view and is being modified inplace."),
+fn check_origin(target: &Tensor, view: &ViewInfo, what: &str) -> Result<()> {
+    if let Some(operator) = view.of_unknown.get() {
+        bail!(
+            Runtime,
+            "Accessing the reverse view for {operator} which does not have a derivative implemented is forbidden."
+        );
+    }
+    let found = |direct: Option<&(&str, usize)>| match (target.stored_history(), direct) {
+        (None, _) => format!("A view was created in no_grad mode and {what} modified inplace with grad mode enabled."),
+        (Some(_), Some((node, index))) => format!("Output {index} of {node} is a view and {what} modified inplace."),
         (Some(edge), None) => {
-            format!("Output {} of {} is a view and is being modified inplace.", edge.output, edge.node.name())
+            format!("Output {} of {} is a view and {what} modified inplace.", edge.output, edge.node.name())
         }
     };
     let unclear = |mode: &str| {
@@ -184,12 +208,12 @@ fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
         ),
         Restriction::NoGradMode => bail!(
             Runtime,
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. {}",
+            "A view was created in no_grad mode and {what} modified inplace with grad mode enabled. {}",
             unclear("no_grad")
         ),
         Restriction::InferenceMode => bail!(
             Runtime,
-            "A view was created in inference mode and is being modified inplace in normal mode. {}",
+            "A view was created in inference mode and {what} modified inplace in normal mode. {}",
             unclear("inference_mode")
         ),
     }

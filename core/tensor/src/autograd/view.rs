@@ -29,6 +29,8 @@ pub struct ViewInfo {
     pub(super) of_several: OnceLock<(&'static str, usize)>,
     /// Was it given out by a function with a derivative of the user's?
     pub(super) of_custom: AtomicBool,
+    /// For the result of an operator without a derivative: its name.
+    pub(super) of_unknown: OnceLock<String>,
     /// Is it a view of one of several outputs?
     below_several: bool,
 }
@@ -82,6 +84,7 @@ impl ViewInfo {
             base: root,
             made_in,
             of_several: OnceLock::new(),
+            of_unknown: OnceLock::new(),
             of_custom: AtomicBool::new(recording && above.is_some_and(|above| above.of_custom.load(Ordering::Relaxed))),
             below_several: recording && above.is_some_and(ViewInfo::is_of_several),
         }
@@ -100,6 +103,13 @@ impl ViewInfo {
             Origin::Recording if self.is_of_several() => Restriction::SeveralOutputs,
             Origin::Recording => Restriction::None,
         }
+    }
+
+    /// Was the base written since the view's history was last right?
+    pub(super) fn is_stale(&self, view: &Tensor) -> bool {
+        self.version.load(Ordering::Acquire) != view.version()
+            && self.base.requires_grad()
+            && self.base.grad_edge().is_some()
     }
 
     /// The history of `view`, renewed if its base was written since.

@@ -8,6 +8,7 @@ use super::boxed::Values;
 use super::value::Value;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::keys::KeyGuard;
+use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DeviceType, Result, bail, ensure, err};
 use rushlight_schema::{Signature, Type};
@@ -180,7 +181,8 @@ impl RuntimeOp {
         args.iter().for_each(|value| value.for_each_tensor(|tensor| inputs.push(tensor.clone())));
         let recording = autograd::should_record(&inputs);
         let mut written: Vec<Tensor> = Vec::new();
-        for (argument, value) in self.signature.arguments.iter().zip(args).filter(|(argument, _)| argument.is_written()) {
+        for (argument, value) in self.signature.arguments.iter().zip(args).filter(|(argument, _)| argument.is_written())
+        {
             value.for_each_tensor(|tensor| written.push(tensor.clone()));
             for target in &written {
                 autograd::check_inplace(&argument.name, target, recording)?;
@@ -190,6 +192,7 @@ impl RuntimeOp {
             let _below = KeyGuard::below_autograd();
             self.run(kernel, args)?
         };
+        let results = self.track_views(args, results)?;
         if !recording {
             return Ok(results);
         }
@@ -201,7 +204,8 @@ impl RuntimeOp {
         }
         let mut outputs: Vec<Tensor> = Vec::new();
         results.iter().for_each(|value| value.for_each_tensor(|tensor| outputs.push(tensor.clone())));
-        let is_new = |output: &&Tensor| output.dtype().is_differentiable() && !written.iter().any(|target| target.is(output));
+        let is_new =
+            |output: &&Tensor| output.dtype().is_differentiable() && !written.iter().any(|target| target.is(output));
         let refs: Vec<&Tensor> = outputs.iter().filter(is_new).collect();
         if !refs.is_empty() {
             let inputs: Vec<&Tensor> = inputs.iter().collect();
@@ -210,13 +214,45 @@ impl RuntimeOp {
         Ok(results)
     }
 
+    /// What the schema calls a view of the first argument becomes one that autograd knows of.
+    fn track_views(&self, args: &[Value], mut results: Values) -> Result<Values> {
+        let (Some(argument), Some(returned)) = (self.signature.arguments.first(), self.signature.returns.first())
+        else {
+            return Ok(results);
+        };
+        if !(is_view(&argument.ty) && is_view(&returned.ty)) {
+            return Ok(results);
+        }
+        let (Some(Value::Tensor(base)), Some(result)) = (args.first(), results.0.first_mut()) else {
+            return Ok(results);
+        };
+        let track = |tensor: &Tensor| -> Result<Tensor> {
+            // A kernel may return the argument itself: the view of it is another tensor.
+            let fresh =
+                if tensor.is(base) || tensor.autograd_meta().is_some() { ops::alias(tensor)? } else { tensor.clone() };
+            let view = autograd::as_view(base, fresh)?;
+            autograd::mark_unknown(&view, &self.full_name());
+            Ok(view)
+        };
+        match result {
+            Value::Tensor(tensor) => *tensor = track(tensor)?,
+            Value::Tensors(tensors) => {
+                for tensor in tensors.iter_mut().flatten() {
+                    *tensor = track(tensor)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(results)
+    }
+
     /// Autograd can follow one view of one argument, and only from the first to the first.
     fn check_views(&self) -> Result<()> {
-        let shares = |ty: &Type| ty.alias.as_ref().is_some_and(|alias| !alias.write);
-        let inputs: Vec<usize> = positions(self.signature.arguments.iter().map(|argument| shares(&argument.ty)));
-        let outputs: Vec<usize> = positions(self.signature.returns.iter().map(|result| shares(&result.ty)));
+        let inputs: Vec<usize> = positions(self.signature.arguments.iter().map(|argument| is_view(&argument.ty)));
+        let outputs: Vec<usize> = positions(self.signature.returns.iter().map(|result| is_view(&result.ty)));
         for (which, found) in [("output", &outputs), ("input", &inputs)] {
-            let others = if which == "output" { "outputs are aliased with inputs" } else { "inputs are aliased with outputs" };
+            let others =
+                if which == "output" { "outputs are aliased with inputs" } else { "inputs are aliased with outputs" };
             ensure!(
                 found.len() <= 1,
                 Runtime,
@@ -234,6 +270,11 @@ impl RuntimeOp {
         );
         Ok(())
     }
+}
+
+/// Does the schema say that memory is shared, and only read?
+fn is_view(ty: &Type) -> bool {
+    ty.alias.as_ref().is_some_and(|alias| !alias.write)
 }
 
 fn positions(marks: impl Iterator<Item = bool>) -> Vec<usize> {

@@ -57,6 +57,7 @@ class TensorBase {
   /// Gives the reference away.
   rlt_tensor* release() noexcept { return std::exchange(handle_, nullptr); }
   c10::TensorImpl* unsafeGetTensorImpl() const noexcept { return reinterpret_cast<c10::TensorImpl*>(handle_); }
+  c10::intrusive_ptr<c10::TensorImpl> getIntrusivePtr() const { return c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(unsafeGetTensorImpl()); }
 
   bool defined() const noexcept { return handle_ != nullptr; }
   void reset() { *this = TensorBase(); }

@@ -223,6 +223,15 @@ struct ListOf<at::Tensor> {
   }
   static at::Tensor at(const rlt_value& value, int64_t i) { return retained(value.as.tensors[i]); }
 };
+/// `Tensor?[]` can be taken, not given: there are no handles in an optional.
+template <>
+struct ListOf<std::optional<at::Tensor>> {
+  static constexpr const char* name = "Tensor?[]";
+  static constexpr int32_t tag = RLT_VALUE_TENSOR_LIST;
+  static std::optional<at::Tensor> at(const rlt_value& value, int64_t i) {
+    return value.as.tensors[i] ? std::optional<at::Tensor>(retained(value.as.tensors[i])) : std::nullopt;
+  }
+};
 
 template <class T>
 struct Box<std::vector<T>> {
@@ -308,10 +317,15 @@ struct Results<std::tuple<Rs...>> {
     return text + ")";
   }
   static void give(const std::tuple<Rs...>& results, rlt_value* outs) {
-    std::apply([&](const auto&... each) { (Results<std::decay_t<decltype(each)>>::give(each, outs++), ...); }, results);
+    std::apply([&](const auto&... each) { (Results<std::decay_t<decltype(each)>>::give(each, outs++), ...); }, results);  // in order
   }
-  // In braces the order is that of the tuple.
-  static std::tuple<Rs...> take(const rlt_value* outs) { return std::tuple<Rs...>{Results<Rs>::take(outs++)...}; }
+  static std::tuple<Rs...> take(const rlt_value* outs) { return take(outs, std::make_index_sequence<count>()); }
+
+ private:
+  template <size_t... I>
+  static std::tuple<Rs...> take(const rlt_value* outs, std::index_sequence<I...>) {
+    return {Results<Rs>::take(outs + I)...};
+  }
 };
 template <>
 struct Results<void> {

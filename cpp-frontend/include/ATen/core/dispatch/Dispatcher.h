@@ -18,7 +18,7 @@ class TypedOperatorHandle;
 /// An operator that exists.
 class OperatorHandle {
  public:
-  explicit OperatorHandle(OperatorName name) : name_(std::move(name)) {}
+  OperatorHandle(OperatorName name, const std::string& schema) : name_(std::move(name)) { read(schema); }
   const OperatorName& operator_name() const { return name_; }
   /// The operator as a function of these C++ types, which must be those of its schema.
   template <class Signature>
@@ -27,7 +27,32 @@ class OperatorHandle {
   }
 
  protected:
+  // The C interface takes by name what comes after the `*` of a schema.
+  void read(const std::string& schema) {
+    size_t start = schema.find('(') + 1, depth = 0;
+    bool named = false;
+    for (size_t i = start; i < schema.size(); ++i) {
+      char c = schema[i];
+      bool ends = depth == 0 && c == ')';
+      if (depth == 0 && (ends || c == ',')) {
+        std::string argument = schema.substr(start, i - start);
+        argument = argument.substr(0, argument.find('='));
+        start = i + 1;
+        if (argument.find_first_not_of(' ') == std::string::npos) break;
+        bool star = argument[argument.find_last_not_of(' ')] == '*';
+        if (named) keywords_.push_back(argument.substr(argument.rfind(' ') + 1));
+        else if (!star) ++positional_;
+        named = named || star;
+      }
+      if (ends) break;
+      if (c == '(' || c == '[') ++depth;
+      if (c == ')' || c == ']') --depth;
+    }
+  }
+
   OperatorName name_;
+  size_t positional_ = 0;
+  std::vector<std::string> keywords_;
 };
 
 template <class R, class... Args>
@@ -44,9 +69,15 @@ class TypedOperatorHandle<R(Args...)> final : public OperatorHandle {
         for (rlt_value& value : values) rlt_value_free(&value);
       }
     } outputs;
+    if (sizeof...(Args) != positional_ + keywords_.size()) {
+      rlt::raise<Error>("operator " + name_.name + " takes " + std::to_string(positional_ + keywords_.size()) + " arguments, and was called with " +
+                        std::to_string(sizeof...(Args)));
+    }
+    rlt_named_value named[sizeof...(Args) + 1] = {};
+    for (size_t i = 0; i < keywords_.size(); ++i) named[i] = {keywords_[i].c_str(), inputs[positional_ + i]};
     int64_t count = 0;
-    rlt::check(rlt_op_call(name_.name.c_str(), name_.overload_name.c_str(), inputs, static_cast<int64_t>(sizeof...(Args)), nullptr, 0, outputs.values,
-                           static_cast<int64_t>(expected), &count));
+    rlt::check(rlt_op_call(name_.name.c_str(), name_.overload_name.c_str(), inputs, static_cast<int64_t>(positional_), named,
+                           static_cast<int64_t>(keywords_.size()), outputs.values, static_cast<int64_t>(expected), &count));
     if (count != static_cast<int64_t>(expected)) {
       rlt::raise<Error>("operator " + name_.name + " returns " + std::to_string(count) + " values, and was called for " + std::to_string(expected));
     }
@@ -75,9 +106,10 @@ class Dispatcher {
   }
   std::optional<OperatorHandle> findSchema(const OperatorName& name) const {
     rlt_value schema = {};
-    bool found = rlt_op_schema(name.name.c_str(), name.overload_name.c_str(), &schema) == RLT_OK;
+    if (rlt_op_schema(name.name.c_str(), name.overload_name.c_str(), &schema) != RLT_OK) return std::nullopt;
+    OperatorHandle found(name, schema.as.string);
     rlt_value_free(&schema);
-    return found ? std::optional<OperatorHandle>(OperatorHandle(name)) : std::nullopt;
+    return found;
   }
   std::optional<OperatorHandle> findOp(const OperatorName& name) const { return findSchema(name); }
   OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const {
