@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own tests of its C++ API against Rushlight, unmodified.
 
-  pytorch_tests.py SOURCES --cxxflags "-isystem DIR ..." --library DIR [--expected FILE] [--only NAME.cpp]... [--table FILE]
+  pytorch_tests.py SOURCES --cxxflags "-isystem DIR ..." --library FILE [--expected FILE] [--only NAME.cpp]... [--table FILE]
 
 SOURCES is a checkout of PyTorch, which is not part of this repository: the tests are SOURCES/test/cpp/api/*.cpp, each of
 which becomes a program of its own. A file that does not compile is compiled again without the tests that the compiler
@@ -18,6 +18,8 @@ import shlex
 import subprocess
 import sys
 
+# Where Debian's googletest has the headers of gmock, which one of the files needs and libgtest-dev does not bring.
+GMOCK = "/usr/src/googletest/googlemock/include"
 NEEDS_GPU = re.compile(r"_(Multi)?CUDA$")
 START = re.compile(r"^TEST(?:_F)?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 LISTED = re.compile(r"^\| `(\w+\.\w+)` \|", re.M)
@@ -108,8 +110,8 @@ class File:
             error = re.search(r"error: (.*)", log)
             self.results = {test.name: "does not compile: " + (error[1] if error else log[-200:]) for test in self.tests}
             return
-        library = self.settings.library
-        status, log = command([self.settings.cxx, target, *common, "-o", program, f"-L{library}", f"-Wl,-rpath,{library}", "-lrushlight",
+        folder = self.settings.build / "lib"
+        status, log = command([self.settings.cxx, target, *common, "-o", program, f"-L{folder}", f"-Wl,-rpath,{folder}", "-lrushlight",
                                "-lgtest", "-lgtest_main", "-lpthread"], 600)
         if status != 0:
             undefined = re.search(r"undefined reference to (.*)", log)
@@ -126,7 +128,7 @@ def main():
     parser.add_argument("sources", type=pathlib.Path)
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--cxxflags", default="")
-    parser.add_argument("--library", type=pathlib.Path, required=True, help="the folder of librushlight.so")
+    parser.add_argument("--library", type=pathlib.Path, required=True, help="librushlight.so")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/pytorch-cpp-tests"))
     parser.add_argument("--expected", type=pathlib.Path, help="a document that lists the tests that do not pass")
     parser.add_argument("--only", action="append", default=[], help="the name of a file; may be repeated")
@@ -134,11 +136,15 @@ def main():
     settings = parser.parse_args()
     settings.sources, settings.build, settings.library = (
         path.absolute() for path in (settings.sources, settings.build, settings.library))
-    settings.flags = shlex.split(settings.cxxflags)
+    settings.flags = [*shlex.split(settings.cxxflags), "-isystem", GMOCK]
     folder = settings.sources / "test/cpp/api"
     if not folder.is_dir():
         sys.exit(f"{folder} is not there: SOURCES must be a checkout of PyTorch")
-    settings.build.mkdir(parents=True, exist_ok=True)
+    (settings.build / "lib").mkdir(parents=True, exist_ok=True)
+    for name in ("librushlight.so", "librushlight.so.0"):
+        link = settings.build / "lib" / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(settings.library)
 
     support = File(folder / "support.cpp", settings)
     status, log = support.compile(support.path, settings.build / "support.o")

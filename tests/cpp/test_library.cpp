@@ -1,5 +1,6 @@
 // Operators that a program defines with TORCH_LIBRARY, calls of operators by name with C++ types, and what old programs and
 // extensions use besides: intrusive_ptr, dispatch keys, views that cannot be written, flattened lists.
+#include <ATen/MetaFunctions.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/env.h>
 #include <gtest/gtest.h>
@@ -243,6 +244,17 @@ TEST(Old, ProgramsFindWhatTheyUse) {
   EXPECT_TRUE(torch::special::gammaln(x * 3).allclose(torch::lgamma(x * 3)));
   c10::utils::set_env("RLT_TEST_VARIABLE", "1");
   EXPECT_EQ(c10::utils::check_env("RLT_TEST_VARIABLE"), std::optional<bool>(true));
+}
+
+TEST(Meta, FunctionsTellShapesOnly) {
+  Tensor x = torch::ones({3, 1}, at::kInt), y = torch::ones({4});
+  Tensor sum = at::meta::add(x, y, 2);
+  EXPECT_TRUE(sum.is_meta() && sum.scalar_type() == at::kFloat);
+  EXPECT_EQ(sum.sizes(), (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(at::meta::cat(std::vector<Tensor>{x, x}, 1).sizes(), (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(std::get<1>(at::meta::max(x, 0)).sizes(), (std::vector<int64_t>{1}));
+  EXPECT_TRUE(contains(message_of([&] { at::meta::mm(x, y); }), "mat2 must be a matrix"));
+  EXPECT_TRUE(x.is_cpu());
 }
 
 TEST(Old, ListsOfTensorsFlattenAndGradientsFit) {
