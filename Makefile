@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native test-java test-install test-arm64 check opgen opgen-check notices \
+.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check opgen opgen-check notices \
         notices-check valgrind bench compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -68,6 +68,11 @@ test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 proce
 test-native: cmake
 	cargo run -q --locked -p rushlight-checks --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)
+
+pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, from a checkout of PyTorch; ONLY=file.cpp
+	@test -d "$(SOURCES)/test/cpp/api" || { echo "SOURCES=dir is needed: a checkout of PyTorch 2.6.0" >&2; exit 1; }
+	@python3 tests/cpp/pytorch_tests.py '$(SOURCES)' --cxxflags '-isystem include -isystem cpp-frontend/include' --library $(LIBRARY) \
+	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
 test-java: build
 	$(MAVEN) verify

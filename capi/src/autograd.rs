@@ -90,6 +90,28 @@ pub unsafe extern "C" fn rlt_tensor_is_view(tensor: *const rlt_tensor, out: *mut
     })
 }
 
+/// The view can be written in place.
+pub const RLT_VIEW_FREE: i32 = 0;
+/// a function with a derivative of the caller's gave the view out
+pub const RLT_VIEW_OF_CUSTOM_FUNCTION: i32 = 1;
+/// the view is one of several outputs of an operator
+pub const RLT_VIEW_OF_SEVERAL: i32 = 2;
+/// the view was made while recording was off
+pub const RLT_VIEW_OF_NO_GRAD: i32 = 3;
+/// the view was made in inference mode
+pub const RLT_VIEW_OF_INFERENCE: i32 = 4;
+
+/// What forbids to write a view in place while calls are recorded: `RLT_VIEW_*`. An error for a tensor that is no view.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_view_restriction(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
+    guard("rlt_tensor_view_restriction", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
+        let restriction = tensor.view_restriction().ok_or_else(|| err!(Value, "the tensor is no view"))?;
+        out.set(restriction as i32)
+    })
+}
+
 /// The base of a view; `*out` is NULL for a tensor that is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_base(tensor: *const rlt_tensor, out: *mut *mut rlt_tensor) -> i32 {
@@ -133,6 +155,7 @@ pub unsafe extern "C" fn rlt_tensor_grad_fn(tensor: *const rlt_tensor, out: *mut
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
+            autograd::check_history(&tensor)?;
             out::handle(out, "out")?.give_opt(tensor.grad_fn().map(NodeHandle::new))
         }
     })

@@ -314,6 +314,28 @@ pub unsafe extern "C" fn rlt_op_impl(
     })
 }
 
+/// Takes the operator's kernel for `key` away, if it has one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_op_remove_impl(op: *const rlt_op, key: i32) -> i32 {
+    guard("rlt_op_remove_impl", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe { arg::handle(op, "op") }?.remove(KernelKey::from_code(key)?);
+        Ok(())
+    })
+}
+
+/// A handle of an operator that was defined at run time, perhaps by somebody else. `*out` is NULL if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_op_find(name: *const c_char, overload: *const c_char, out: *mut *mut rlt_op) -> i32 {
+    guard("rlt_op_find", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (name, out) = unsafe { (arg::string(name, "name")?, out::handle(out, "out")?) };
+        // SAFETY: as above.
+        let overload = unsafe { arg::string_opt(overload, "overload") }?.unwrap_or_default();
+        out.give_opt(runtime_ops::find(name, overload))
+    })
+}
+
 /// Takes the operator out of the lookup and frees the handle. Calls under way end as they would have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_op_unregister(op: *mut rlt_op) -> i32 {

@@ -10,7 +10,7 @@ use rushlight_base::{
     Complex, DType, Device, DeviceType, DimVec, Layout, MemoryFormat, Result, Scalar, Storage, bail,
     contiguous_strides, ensure, err, format_sizes, numel,
 };
-use rushlight_tensor::{Dense, Geometry, Options, Spec, Tensor};
+use rushlight_tensor::{Dense, Geometry, Options, Spec, Tensor, autograd};
 use std::ffi::c_void;
 
 /// dtype number, as everywhere in PyTorch: unsigned 8-bit integer
@@ -545,7 +545,8 @@ pub unsafe extern "C" fn rlt_tensor_data_ptr(tensor: *const rlt_tensor, out: *mu
             Runtime,
             "Cannot access data pointer of Tensor that doesn't have storage: it is on the meta device"
         );
-        out.set(dense.ptr().cast())
+        // Without elements there is nothing to point to, in a view of a tensor that has some neither.
+        out.set(if dense.numel() == 0 { std::ptr::null_mut() } else { dense.ptr().cast() })
     })
 }
 
@@ -577,25 +578,29 @@ pub unsafe extern "C" fn rlt_tensor_is_contiguous(tensor: *const rlt_tensor, mem
     })
 }
 
-/// How often the tensor's bytes were written in place, through it or through its views.
+/// How often the tensor's bytes were written in place, through it or through its views. Tensors made in inference mode do
+/// not count that.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_version(tensor: *const rlt_tensor, out: *mut i64) -> i32 {
     guard("rlt_tensor_version", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
+            ensure!(!tensor.is_inference(), Runtime, "Inference tensors do not track version counter.");
             out::value(out, "out")?.set(i64::from(tensor.version()))
         }
     })
 }
 
 /// Counts a write in place that the library has not seen, such as one through `rlt_tensor_data_ptr`: what was saved of the
-/// tensor for backward is out of date then.
+/// tensor for backward is out of date then. An error for a tensor made in inference mode, outside of it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_bump_version(tensor: *const rlt_tensor) -> i32 {
     guard("rlt_tensor_bump_version", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
-        unsafe { arg::tensor(tensor, "tensor") }?.bump_version();
+        let tensor = unsafe { arg::tensor(tensor, "tensor") }?;
+        autograd::check_inference_write(&tensor)?;
+        tensor.bump_version();
         Ok(())
     })
 }

@@ -9,6 +9,31 @@
 #include <rushlight/tensor.h>
 
 /**
+ * The view can be written in place.
+ */
+#define RLT_VIEW_FREE 0
+
+/**
+ * a function with a derivative of the caller's gave the view out
+ */
+#define RLT_VIEW_OF_CUSTOM_FUNCTION 1
+
+/**
+ * the view is one of several outputs of an operator
+ */
+#define RLT_VIEW_OF_SEVERAL 2
+
+/**
+ * the view was made while recording was off
+ */
+#define RLT_VIEW_OF_NO_GRAD 3
+
+/**
+ * the view was made in inference mode
+ */
+#define RLT_VIEW_OF_INFERENCE 4
+
+/**
  * A recorded operator: what made a tensor that is no leaf.
  */
 typedef struct rlt_node rlt_node;
@@ -92,6 +117,11 @@ int32_t rlt_tensor_is_leaf(const rlt_tensor *tensor, int32_t *out);
  * Is the tensor a view whose base autograd knows?
  */
 int32_t rlt_tensor_is_view(const rlt_tensor *tensor, int32_t *out);
+
+/**
+ * What forbids to write a view in place while calls are recorded: `RLT_VIEW_*`. An error for a tensor that is no view.
+ */
+int32_t rlt_tensor_view_restriction(const rlt_tensor *tensor, int32_t *out);
 
 /**
  * The base of a view; `*out` is NULL for a tensor that is none.

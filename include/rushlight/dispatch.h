@@ -320,6 +320,16 @@ int32_t rlt_op_define(const char *schema, struct rlt_op **out);
 int32_t rlt_op_impl(const struct rlt_op *op, int32_t key, rlt_op_callback callback, void *ctx, rlt_deleter deleter);
 
 /**
+ * Takes the operator's kernel for `key` away, if it has one.
+ */
+int32_t rlt_op_remove_impl(const struct rlt_op *op, int32_t key);
+
+/**
+ * A handle of an operator that was defined at run time, perhaps by somebody else. `*out` is NULL if there is none.
+ */
+int32_t rlt_op_find(const char *name, const char *overload, struct rlt_op **out);
+
+/**
  * Takes the operator out of the lookup and frees the handle. Calls under way end as they would have.
  */
 int32_t rlt_op_unregister(struct rlt_op *op);

@@ -361,13 +361,15 @@ int32_t rlt_tensor_storage(const struct rlt_tensor *tensor, void **data, int64_t
 int32_t rlt_tensor_is_contiguous(const struct rlt_tensor *tensor, int32_t memory_format, int32_t *out);
 
 /**
- * How often the tensor's bytes were written in place, through it or through its views.
+ * How often the tensor's bytes were written in place, through it or through its views. Tensors made in inference mode do
+ * not count that.
  */
-int32_t rlt_tensor_version(const struct rlt_tensor *tensor, int64_t *out);
+int32_t rlt_tensor_version(const struct rlt_tensor *tensor,
+                           int64_t *out);
 
 /**
  * Counts a write in place that the library has not seen, such as one through `rlt_tensor_data_ptr`: what was saved of the
- * tensor for backward is out of date then.
+ * tensor for backward is out of date then. An error for a tensor made in inference mode, outside of it.
  */
 int32_t rlt_tensor_bump_version(const struct rlt_tensor *tensor);
 

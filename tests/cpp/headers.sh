@@ -17,6 +17,6 @@ if [ $# -gt 3 ]; then
 fi
 alone torch/torch.h -fno-exceptions -fno-rtti
 alone torch/torch.h -DRLT_NO_INLINE_NAMESPACE
-# ATen/generated/methods.h is the inside of a class.
-(cd "$frontend" && find . -name '*.h' ! -name methods.h | sed 's|^\./||' | sort) |
+# ATen/generated/methods.h is the inside of a class, meta_functions.h a list for a macro.
+(cd "$frontend" && find . -name '*.h' ! -name methods.h ! -name meta_functions.h | sed 's|^\./||' | sort) |
   xargs -P "$(nproc)" -n 1 "$0" "$compiler" "$include" "$frontend"

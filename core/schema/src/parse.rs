@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         let word = self.identifier("a type")?;
         let base =
             BaseType::from_name(word).ok_or_else(|| self.error_at(start, format!("there is no type `{word}`")))?;
-        let alias = if self.rest().starts_with('(') { Some(self.alias()?) } else { None };
+        let mut alias = if self.rest().starts_with('(') { Some(self.alias()?) } else { None };
         let mut optional = self.accept("?");
         let mut list = None;
         if self.accept("[") {
@@ -201,6 +201,10 @@ impl<'a> Parser<'a> {
             self.expect("]", "after `[`")?;
             list = Some(ListType { size, optional_elements: optional });
             optional = self.accept("?");
+            // `Tensor[](a)` says of the list what `Tensor(a)[]` says of its elements.
+            if alias.is_none() && self.rest().starts_with('(') {
+                alias = Some(self.alias()?);
+            }
         }
         Ok(Type { base, alias, list, optional })
     }

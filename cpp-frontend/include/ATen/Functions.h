@@ -29,6 +29,11 @@ inline bool equal(const Tensor& self, const Tensor& other) { return self.equal(o
 inline bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) {
   return self.allclose(other, rtol, atol, equal_nan);
 }
+inline bool is_inference(const Tensor& tensor) { return tensor.is_inference(); }
+/// A tensor of zeros without memory. There is none yet.
+inline Tensor _efficientzerotensor(IntArrayRef, const TensorOptions& = {}) {
+  rlt::raise<NotImplementedError>("_efficientzerotensor is not implemented");
+}
 namespace native {
 using at::is_nonzero;
 inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {

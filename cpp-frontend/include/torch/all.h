@@ -9,6 +9,7 @@
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>
+#include <torch/special.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 #include <torch/version.h>

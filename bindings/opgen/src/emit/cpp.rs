@@ -1,4 +1,5 @@
-//! The C++ face: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`.
+//! The C++ face: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`; and
+//! `ATen/generated/meta_functions.h`, the names that `ATen/MetaFunctions.h` makes functions of.
 //!
 //! Signatures are libtorch's, so that its programs compile unchanged: `self` is the receiver of a method, an out
 //! form exists as `add_out` (outputs first, defaults kept) and `add_outf` (outputs last, no defaults).
@@ -10,6 +11,7 @@ use crate::model::{Family, FormKind, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use rushlight_schema::{Constant, Default};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -18,7 +20,27 @@ pub const EMITTER: Emitter = Emitter { name: "cpp", folders: &["cpp-frontend/inc
 
 fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
     let file = |name: &str, text: String| OutFile { path: format!("cpp-frontend/include/ATen/generated/{name}"), text };
-    Ok(vec![file("methods.h", methods(families)), file("functions.h", functions(families))])
+    Ok(vec![
+        file("methods.h", methods(families)),
+        file("functions.h", functions(families)),
+        file("meta_functions.h", meta_functions(families)),
+    ])
+}
+
+/// `cpp-frontend/include/ATen/generated/meta_functions.h`: the operators that make tensors of tensors.
+fn meta_functions(families: &[Family]) -> String {
+    let is_tensor = |kind| matches!(kind, Kind::Tensor | Kind::TensorList);
+    let names: BTreeSet<String> = families
+        .iter()
+        .flat_map(Face::of)
+        .filter(|face| face.form.function && face.form.kind == FormKind::Functional && face.returns != Returns::Nothing)
+        .filter(|face| face.params.iter().any(|param| is_tensor(param.kind)))
+        .map(|face| names::cxx_function(face.form))
+        .collect();
+    let mut text = first_line(FOLDER);
+    text.push_str("// ATen/MetaFunctions.h includes this where the macro is defined.\n");
+    names.iter().for_each(|name| text.push_str(&format!("RLT_META({name})\n")));
+    text
 }
 
 /// `cpp-frontend/include/ATen/generated/methods.h`
@@ -136,8 +158,16 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
                     format!("{{{}}}", many.join(", ")),
                 ),
             };
-            // The C interface's factories do not know of gradients, so that asking for them is the last step.
-            let factory = face.form.function && face.params.iter().any(|param| param.kind == Kind::Options);
+            // The C interface's factories do not know of gradients, so that asking for them is the last step. What
+            // converts (`to`) has nothing to ask them of.
+            let takes = |kind| face.params.iter().any(|param| param.kind == kind);
+            let factory = face.form.function && takes(Kind::Options);
+            let converts = !face.form.function && takes(Kind::Options) && takes(Kind::MemoryFormatOptional);
+            let begin = if converts {
+                "  if (C10_UNLIKELY(options.requires_grad())) rlt::refuse_requires_grad();\n"
+            } else {
+                ""
+            };
             let end = if factory {
                 format!(
                     "  Tensor result = {back};\n  if (options.requires_grad()) result.set_requires_grad(true);\n  return result;\n"
@@ -145,7 +175,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             } else {
                 format!("  return {back};\n")
             };
-            (result, format!("{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
+            (result, format!("{begin}{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::accumulate::Accumulate;
 use super::node::{Edge, Edges, Node, OutputHook, RecordedCall, drop_later, unique_id};
-use super::view::ViewInfo;
+use super::view::{Restriction, ViewInfo};
 use crate::keys::KeySet;
 use crate::ops;
 use crate::options::cpp_name;
@@ -196,7 +196,7 @@ impl Tensor {
 
     /// Is this tensor made by the user (or without recording), so that gradients accumulate in its `grad`?
     pub fn is_leaf(&self) -> bool {
-        self.grad_edge().is_none()
+        !self.history().has(HAS_HISTORY)
     }
 
     /// Ask for a gradient, or stop asking. Only leaves of floating or complex dtype can be asked.
@@ -307,7 +307,9 @@ impl Tensor {
         if !self.requires_grad() {
             return None;
         }
-        self.grad_edge().or_else(|| Some(Edge { node: self.accumulator(), output: 0 }))
+        // A view that nothing was recorded for may require a gradient because its base does: none ends in it.
+        let ends_here = || self.history().has(REQUIRES_GRAD);
+        self.grad_edge().or_else(|| ends_here().then(|| Edge { node: self.accumulator(), output: 0 }))
     }
 
     fn accumulator(&self) -> Arc<Node> {
@@ -324,6 +326,11 @@ impl Tensor {
     /// Is this a view whose base is known to autograd?
     pub fn is_view(&self) -> bool {
         self.autograd_meta().is_some_and(|meta| meta.view().is_some())
+    }
+
+    /// Why this view cannot be written in place where calls are recorded; `None` for a tensor that is no view.
+    pub fn view_restriction(&self) -> Option<Restriction> {
+        Some(self.autograd_meta()?.view()?.restriction())
     }
 
     /// The base of a tracked view.

@@ -36,11 +36,12 @@ pub use modes::{
 };
 pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta};
 pub use record::{
-    as_view, check_inplace, check_no_derivative, check_out, edges_of_write, mark_several, rebase_history, record,
-    record_result, recorded, should_record,
+    as_view, check_history, check_inference_write, check_inplace, check_no_derivative, check_out, edges_of_write,
+    mark_several, mark_unknown, rebase_history, record, record_result, recorded, should_record,
 };
 pub use saved::Saved;
 pub use saved_hooks::{
     PackedTensor, SavedTensorHooks, disable_saved_tensor_hooks, pop_saved_tensor_hooks, push_saved_tensor_hooks,
 };
 pub use saved_meta::{Meta, MetaList};
+pub use view::Restriction;

@@ -3,12 +3,11 @@
 use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, Edge, Edges, Node, RecordedCall};
-use super::view::{self, Origin, ViewInfo};
+use super::view::{self, Restriction, ViewInfo};
 use crate::keys::KeySet;
 use crate::tensor::Tensor;
 use rushlight_base::{Error, Result, bail, callee, ensure, err};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
 #[inline]
@@ -19,7 +18,8 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
 #[inline(never)]
 fn any_requires_grad(inputs: &mut dyn Iterator<Item = &Tensor>) -> bool {
     for input in inputs {
-        if input.requires_grad() {
+        // A call on tensors of inference mode alone is not recorded, whatever they ask for.
+        if input.requires_grad() && !input.is_inference() {
             return true;
         }
     }
@@ -45,7 +45,7 @@ callee! {
 
 #[inline(never)]
 fn recorded_as(mut result: Tensor, inputs: &[&Tensor], mut node: MakeNode) -> Result<Tensor> {
-    if is_grad_enabled() && inputs.iter().any(|input| input.requires_grad()) {
+    if is_grad_enabled() && any_requires_grad(&mut inputs.iter().copied()) {
         let mut call = RecordedCall::of_result(Edges::of(inputs), &mut result);
         let node = node.call(&mut call, &result)?;
         set_history(&mut result, node);
@@ -98,6 +98,13 @@ pub fn as_view(base: &Tensor, output: Tensor) -> Result<Tensor> {
     Ok(output)
 }
 
+/// `view` is the result of an operator that has no derivative: neither it nor its base can be written and followed.
+pub fn mark_unknown(view: &Tensor, operator: &str) {
+    if let Some(view) = view.autograd_meta().and_then(AutogradMeta::view) {
+        let _ = view.of_unknown.set(operator.to_owned());
+    }
+}
+
 /// These views are the outputs of one operator, whose node PyTorch calls `node`: they cannot be written in place.
 pub fn mark_several(views: &[Tensor], node: &'static str) {
     for (index, view) in views.iter().enumerate() {
@@ -116,15 +123,21 @@ pub fn edges_of_write(operator: &str, target: &Tensor, inputs: &[&Tensor]) -> Re
     Ok(recording.then(|| Edges::of(inputs)))
 }
 
-/// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
-/// be written, nor a view of one.
-pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+/// A tensor made in inference mode can be written in that mode only.
+pub fn check_inference_write(target: &Tensor) -> Result<()> {
     ensure!(
         !target.is_inference() || is_inference_mode(),
         Runtime,
         "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal \
          tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
     );
+    Ok(())
+}
+
+/// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
+/// be written, nor a view of one.
+pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+    check_inference_write(target)?;
     if !is_grad_enabled() {
         return Ok(());
     }
@@ -137,7 +150,7 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
         return Ok(());
     };
     if recording || requires_grad {
-        check_origin(target, view)?;
+        check_origin(target, view, "is being")?;
     }
     if view.base.requires_grad() && view.base.is_leaf() {
         bail!(Runtime, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -145,21 +158,32 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
     Ok(())
 }
 
+/// Can the history of this tensor be known? Not that of a view which cannot be written, whose base was written since.
+pub fn check_history(tensor: &Tensor) -> Result<()> {
+    match tensor.autograd_meta().and_then(AutogradMeta::view) {
+        Some(view) if view.is_stale(tensor) => {
+            check_origin(tensor, view, "its base or another view of its base has been")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Views that were made where nothing is recorded or by a function of the user's, and those of which there are several,
 /// cannot be written.
-fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
-    if view.of_custom.load(Ordering::Relaxed) {
-        let maker = target.grad_edge();
-        let maker = maker
-            .map_or_else(|| "A tensor".to_owned(), |edge| format!("Output {} of {}", edge.output, edge.node.name()));
+fn check_origin(target: &Tensor, view: &ViewInfo, what: &str) -> Result<()> {
+    if let Some(operator) = view.of_unknown.get() {
         bail!(
             Runtime,
-            "{maker} is a view and is being modified inplace. This view was created inside a custom Function (or because \
-             an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward \
-             associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix \
-             this by cloning the output of the custom Function."
+            "Accessing the reverse view for {operator} which does not have a derivative implemented is forbidden."
         );
     }
+    let found = |direct: Option<&(&str, usize)>| match (target.stored_history(), direct) {
+        (None, _) => format!("A view was created in no_grad mode and {what} modified inplace with grad mode enabled."),
+        (Some(_), Some((node, index))) => format!("Output {index} of {node} is a view and {what} modified inplace."),
+        (Some(edge), None) => {
+            format!("Output {} of {} is a view and {what} modified inplace.", edge.output, edge.node.name())
+        }
+    };
     let unclear = |mode: &str| {
         format!(
             "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving \
@@ -167,24 +191,31 @@ fn check_origin(target: &Tensor, view: &ViewInfo) -> Result<()> {
              tracked) or both outside (if you want the inplace to be tracked)."
         )
     };
-    match (view.made_in, view.of_several.get()) {
-        (Origin::NoGrad, _) => bail!(
+    match view.restriction() {
+        Restriction::None => Ok(()),
+        Restriction::CustomFunction => bail!(
             Runtime,
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. {}",
+            "{} This view was created inside a custom Function (or because an input was returned as-is) and the autograd \
+             logic to handle view+inplace would override the custom backward associated with the custom Function, leading to \
+             incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.",
+            found(None)
+        ),
+        Restriction::SeveralOutputs => bail!(
+            Runtime,
+            "{} This view is the output of a function that returns multiple views. Such functions do not allow the output \
+             views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+            found(view.of_several.get())
+        ),
+        Restriction::NoGradMode => bail!(
+            Runtime,
+            "A view was created in no_grad mode and {what} modified inplace with grad mode enabled. {}",
             unclear("no_grad")
         ),
-        (Origin::Inference, _) => bail!(
+        Restriction::InferenceMode => bail!(
             Runtime,
-            "A view was created in inference mode and is being modified inplace in normal mode. {}",
+            "A view was created in inference mode and {what} modified inplace in normal mode. {}",
             unclear("inference_mode")
         ),
-        (Origin::Recording, Some((node, index))) => bail!(
-            Runtime,
-            "Output {index} of {node} is a view and is being modified inplace. This view is the output of a function that \
-             returns multiple views. Such functions do not allow the output views to be modified inplace. You should \
-             replace the inplace operation by an out-of-place one."
-        ),
-        (Origin::Recording, None) => Ok(()),
     }
 }
 

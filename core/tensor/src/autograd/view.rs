@@ -6,6 +6,7 @@
 
 use super::expr::Expr;
 use super::formulas;
+use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node};
 use crate::dense::{Geometry, Lazy, Shown};
@@ -28,10 +29,14 @@ pub struct ViewInfo {
     pub(super) of_several: OnceLock<(&'static str, usize)>,
     /// Was it given out by a function with a derivative of the user's?
     pub(super) of_custom: AtomicBool,
+    /// For the result of an operator without a derivative: its name.
+    pub(super) of_unknown: OnceLock<String>,
+    /// Is it a view of one of several outputs?
+    below_several: bool,
 }
 
-/// The mode in which a view was made.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The mode in which a view was made. A view of a view has the stricter one of both.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// Calls were recorded.
     Recording,
@@ -41,24 +46,70 @@ pub(super) enum Origin {
     Inference,
 }
 
+/// Why a view cannot be written in place. The numbers are the C ABI's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restriction {
+    /// It can.
+    None = 0,
+    /// A function with a derivative of the user's gave it out.
+    CustomFunction = 1,
+    /// It is one of several outputs of an operator.
+    SeveralOutputs = 2,
+    /// It was made while recording was off.
+    NoGradMode = 3,
+    /// It was made in inference mode.
+    InferenceMode = 4,
+}
+
 impl ViewInfo {
     pub(super) fn new(base: &Tensor) -> ViewInfo {
-        let made_in = if is_inference_mode() {
+        let mut made_in = if is_inference_mode() {
             Origin::Inference
         } else if is_grad_enabled() {
             Origin::Recording
         } else {
             Origin::NoGrad
         };
-        // A view of a view hangs on the same base.
-        let root = base.view_base().unwrap_or_else(|| base.clone());
+        // A view of a view hangs on the same base, and cannot be written where that view cannot.
+        let above = base.autograd_meta().and_then(AutogradMeta::view);
+        let recording = made_in == Origin::Recording;
+        // What a user's function gave out was made without recording, but is part of a graph.
+        if let Some(above) = above.filter(|above| !above.of_custom.load(Ordering::Relaxed)) {
+            made_in = made_in.max(above.made_in);
+        }
+        let root = above.map_or_else(|| base.clone(), |above| above.base.clone());
         ViewInfo {
             version: AtomicU32::new(root.version()),
             base: root,
             made_in,
             of_several: OnceLock::new(),
-            of_custom: AtomicBool::new(false),
+            of_unknown: OnceLock::new(),
+            of_custom: AtomicBool::new(recording && above.is_some_and(|above| above.of_custom.load(Ordering::Relaxed))),
+            below_several: recording && above.is_some_and(ViewInfo::is_of_several),
         }
+    }
+
+    fn is_of_several(&self) -> bool {
+        self.below_several || self.of_several.get().is_some()
+    }
+
+    /// Why it may not be written where calls are recorded.
+    pub fn restriction(&self) -> Restriction {
+        match self.made_in {
+            _ if self.of_custom.load(Ordering::Relaxed) => Restriction::CustomFunction,
+            Origin::Inference => Restriction::InferenceMode,
+            Origin::NoGrad => Restriction::NoGradMode,
+            Origin::Recording if self.is_of_several() => Restriction::SeveralOutputs,
+            Origin::Recording => Restriction::None,
+        }
+    }
+
+    /// Was the base written since the view's history was last right?
+    pub(super) fn is_stale(&self, view: &Tensor) -> bool {
+        self.version.load(Ordering::Acquire) != view.version()
+            && self.base.requires_grad()
+            && self.base.grad_edge().is_some()
     }
 
     /// The history of `view`, renewed if its base was written since.

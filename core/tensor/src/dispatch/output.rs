@@ -3,6 +3,7 @@
 //! One kernel serves all forms because it writes where it is told. A temporary steps in only when the kernel
 //! cannot write to the target itself: another dtype, or memory that an input still needs.
 
+use crate::autograd;
 use crate::body::Pinned;
 use crate::dense::{Dense, Spec};
 use crate::ops;
@@ -111,6 +112,7 @@ impl Spec {
         overlap: Overlap,
         inputs: &mut dyn Iterator<Item = &Dense>,
     ) -> Result<Target<'a>> {
+        autograd::check_inference_write(out)?;
         let mut store = out.dense()?;
         self.check_cast(store.dtype)?;
         if store.device.kind != self.device.kind {

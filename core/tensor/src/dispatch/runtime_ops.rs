@@ -8,9 +8,10 @@ use super::boxed::Values;
 use super::value::Value;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::keys::KeyGuard;
+use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DeviceType, Result, bail, ensure, err};
-use rushlight_schema::Signature;
+use rushlight_schema::{Signature, Type};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -128,6 +129,12 @@ impl RuntimeOp {
         drop(before);
     }
 
+    /// Take the kernel for `key` away, if there is one.
+    pub fn remove(&self, key: KernelKey) {
+        let before = self.kernels.write().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        drop(before);
+    }
+
     fn kernel(&self, key: KernelKey) -> Option<BoxedKernel> {
         self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
     }
@@ -141,7 +148,7 @@ impl RuntimeOp {
         }
         let (key, device) = device_of(args);
         if let Some(kernel) = self.kernel(key) {
-            return if keys.intersects(KeySet::AUTOGRAD) {
+            return if keys.intersects(KeySet::AUTOGRAD | KeySet::INFERENCE) {
                 self.run_unrecorded(&kernel, args)
             } else {
                 self.run(&kernel, args)
@@ -166,24 +173,112 @@ impl RuntimeOp {
         Ok(results)
     }
 
-    /// A device kernel says nothing of derivatives: its results are marked so that backward through them is an
+    /// A device kernel says nothing of derivatives: what it makes or writes is marked so that backward through it is an
     /// error that names the operator.
     fn run_unrecorded(&self, kernel: &BoxedKernel, args: &[Value]) -> Result<Values> {
+        self.check_views()?;
+        let mut inputs: Vec<Tensor> = Vec::new();
+        args.iter().for_each(|value| value.for_each_tensor(|tensor| inputs.push(tensor.clone())));
+        let recording = autograd::should_record(&inputs);
+        let mut written: Vec<Tensor> = Vec::new();
+        for (argument, value) in self.signature.arguments.iter().zip(args).filter(|(argument, _)| argument.is_written())
+        {
+            value.for_each_tensor(|tensor| written.push(tensor.clone()));
+            for target in &written {
+                autograd::check_inplace(&argument.name, target, recording)?;
+            }
+        }
         let results = {
             let _below = KeyGuard::below_autograd();
             self.run(kernel, args)?
         };
-        let mut inputs: Vec<Tensor> = Vec::new();
-        args.iter().for_each(|value| value.for_each_tensor(|tensor| inputs.push(tensor.clone())));
-        if autograd::should_record(&inputs) && !self.signature.writes() {
-            let mut outputs: Vec<Tensor> = Vec::new();
-            results.iter().for_each(|value| value.for_each_tensor(|tensor| outputs.push(tensor.clone())));
-            let refs: Vec<&Tensor> = outputs.iter().filter(|output| output.dtype().is_differentiable()).collect();
+        let results = self.track_views(args, results)?;
+        if !recording {
+            return Ok(results);
+        }
+        for target in &written {
+            // The history of a write begins with what was there before.
+            let others = inputs.iter().filter(|input| !input.is(target));
+            let edges = Edges::of(&std::iter::once(target).chain(others).collect::<Vec<_>>());
+            autograd::rebase_history(target, edges, NoDerivative { operator: self.full_name() })?;
+        }
+        let mut outputs: Vec<Tensor> = Vec::new();
+        results.iter().for_each(|value| value.for_each_tensor(|tensor| outputs.push(tensor.clone())));
+        let is_new =
+            |output: &&Tensor| output.dtype().is_differentiable() && !written.iter().any(|target| target.is(output));
+        let refs: Vec<&Tensor> = outputs.iter().filter(is_new).collect();
+        if !refs.is_empty() {
             let inputs: Vec<&Tensor> = inputs.iter().collect();
             autograd::record(&refs, Edges::new().with_list(&inputs), NoDerivative { operator: self.full_name() });
         }
         Ok(results)
     }
+
+    /// What the schema calls a view of the first argument becomes one that autograd knows of.
+    fn track_views(&self, args: &[Value], mut results: Values) -> Result<Values> {
+        let (Some(argument), Some(returned)) = (self.signature.arguments.first(), self.signature.returns.first())
+        else {
+            return Ok(results);
+        };
+        if !(is_view(&argument.ty) && is_view(&returned.ty)) {
+            return Ok(results);
+        }
+        let (Some(Value::Tensor(base)), Some(result)) = (args.first(), results.0.first_mut()) else {
+            return Ok(results);
+        };
+        let track = |tensor: &Tensor| -> Result<Tensor> {
+            // A kernel may return the argument itself: the view of it is another tensor.
+            let fresh =
+                if tensor.is(base) || tensor.autograd_meta().is_some() { ops::alias(tensor)? } else { tensor.clone() };
+            let view = autograd::as_view(base, fresh)?;
+            autograd::mark_unknown(&view, &self.full_name());
+            Ok(view)
+        };
+        match result {
+            Value::Tensor(tensor) => *tensor = track(tensor)?,
+            Value::Tensors(tensors) => {
+                for tensor in tensors.iter_mut().flatten() {
+                    *tensor = track(tensor)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(results)
+    }
+
+    /// Autograd can follow one view of one argument, and only from the first to the first.
+    fn check_views(&self) -> Result<()> {
+        let inputs: Vec<usize> = positions(self.signature.arguments.iter().map(|argument| is_view(&argument.ty)));
+        let outputs: Vec<usize> = positions(self.signature.returns.iter().map(|result| is_view(&result.ty)));
+        for (which, found) in [("output", &outputs), ("input", &inputs)] {
+            let others =
+                if which == "output" { "outputs are aliased with inputs" } else { "inputs are aliased with outputs" };
+            ensure!(
+                found.len() <= 1,
+                Runtime,
+                "Expected only a single {which} in the operator schema to have a non-write alias annotation (i.e., \
+                 'Tensor(a)'). Non-composite functions where multiple {others} aren't supported. Please rewrite your \
+                 function as a composite function."
+            );
+        }
+        ensure!(
+            inputs.is_empty() || outputs.is_empty() || (inputs[0] == 0 && outputs[0] == 0),
+            Runtime,
+            "Fallback ADInplaceOrView kernel can only create view relationships between the first input and the first output \
+             (the output can be a vector of tensors). Please change the order of your operator's parameters so that this is \
+             the case."
+        );
+        Ok(())
+    }
+}
+
+/// Does the schema say that memory is shared, and only read?
+fn is_view(ty: &Type) -> bool {
+    ty.alias.as_ref().is_some_and(|alias| !alias.write)
+}
+
+fn positions(marks: impl Iterator<Item = bool>) -> Vec<usize> {
+    marks.enumerate().filter(|(_, mark)| *mark).map(|(position, _)| position).collect()
 }
 
 /// The kernel that the device of the first tensor asks for. Without a tensor it is the CPU's.

@@ -9,6 +9,7 @@
 #include <c10/core/TensorOptions.h>
 #include <c10/util/ArrayRef.h>
 #include <rushlight/autograd.h>
+#include <rushlight/hooks.h>
 #include <rushlight/tensor.h>
 
 #include <memory>
@@ -56,6 +57,7 @@ class TensorBase {
   /// Gives the reference away.
   rlt_tensor* release() noexcept { return std::exchange(handle_, nullptr); }
   c10::TensorImpl* unsafeGetTensorImpl() const noexcept { return reinterpret_cast<c10::TensorImpl*>(handle_); }
+  c10::intrusive_ptr<c10::TensorImpl> getIntrusivePtr() const { return c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(unsafeGetTensorImpl()); }
 
   bool defined() const noexcept { return handle_ != nullptr; }
   void reset() { *this = TensorBase(); }
@@ -123,8 +125,9 @@ class TensorBase {
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
-  // The core computes conjugates and negatives at once; it never keeps them as marks.
   bool is_view() const { return get<int32_t>(rlt_tensor_is_view) != 0; }
+  /// Made in inference mode, or a view of such a tensor?
+  bool is_inference() const { return get<int32_t>(rlt_tensor_is_inference) != 0; }
   bool is_alias_of(const TensorBase& other) const {
     int32_t result = 0;
     rlt::check(rlt_tensor_is_alias_of(handle_, other.handle_, &result));

@@ -4,6 +4,7 @@
 #include <ATen/core/Dimname.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/support.h>
+#include <c10/core/Backend.h>
 #include <rushlight/rushlight.h>
 
 #include <tuple>
@@ -68,6 +69,12 @@ class Tensor : public TensorBase {
   template <class T>
   T item() const {
     return item().to<T>();
+  }
+
+  /// Device, layout and dtype as old programs ask for them.
+  DeprecatedTypeProperties type() const {
+    Backend cpu = is_sparse() ? Backend::SparseCPU : Backend::CPU, cuda = is_sparse() ? Backend::SparseCUDA : Backend::CUDA;
+    return {is_cuda() ? cuda : is_meta() ? Backend::Meta : cpu, scalar_type()};
   }
 
   // Conversions that the operators `to` serve.

@@ -73,6 +73,10 @@ inline OptionalInt32 optional_memory_format(const std::optional<at::MemoryFormat
 inline Text text(std::string_view value) { return Text(value); }
 inline Text optional_text(const std::optional<std::string_view>& value) { return value ? Text(*value) : Text(); }
 inline Flags flags(at::ArrayRef<bool> values) { return Flags(values); }
+[[noreturn]] RLT_COLD inline void refuse_requires_grad() {
+  raise<at::Error>(
+      "Operators taking TensorOptions cannot take a TensorOptions with options.requires_grad set as true. This isn't implemented yet.");
+}
 inline int64_t length(size_t size) { return static_cast<int64_t>(size); }
 
 RLT_NAMESPACE_END

@@ -479,6 +479,7 @@ Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, std
 /// Converts to any tensor options. Returns the tensor itself where nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
 Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
+  if (C10_UNLIKELY(options.requires_grad())) rlt::refuse_requires_grad();
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_to_dtype_layout(handle(), &options.raw(), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
   return Tensor(out0);

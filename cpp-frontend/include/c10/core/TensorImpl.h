@@ -1,7 +1,7 @@
 // TensorImpl: what Tensor::unsafeGetTensorImpl points to. It is the C handle under libtorch's name, and never made or freed.
 #pragma once
 
-#include <c10/util/Exception.h>
+#include <c10/util/intrusive_ptr.h>
 #include <rushlight/autograd.h>
 #include <rushlight/tensor.h>
 
@@ -11,6 +11,26 @@ RLT_NAMESPACE_BEGIN
 /// Base of what autograd knows about a tensor.
 struct AutogradMetaInterface {};
 
+/// How often a tensor was written in place. Tensors made in inference mode do not know.
+class VariableVersion {
+ public:
+  explicit VariableVersion(const rlt_tensor* tensor) noexcept : tensor_(tensor) {}
+  uint32_t current_version() const {
+    int64_t version = 0;
+    rlt::check(rlt_tensor_version(tensor_, &version));
+    return static_cast<uint32_t>(version);
+  }
+  void bump() const { rlt::check(rlt_tensor_bump_version(tensor_)); }
+
+ private:
+  const rlt_tensor* tensor_;
+};
+
+/// What a backend of one's own keeps with its tensors. There are no such backends: setting it is an error.
+struct BackendMeta : intrusive_ptr_target {
+  virtual intrusive_ptr<BackendMeta> clone(const intrusive_ptr<BackendMeta>& pointer) const { return pointer; }
+};
+
 class TensorImpl {
  public:
   TensorImpl() = delete;
@@ -18,6 +38,13 @@ class TensorImpl {
   TensorImpl& operator=(const TensorImpl&) = delete;
 
   const rlt_tensor* handle() const noexcept { return reinterpret_cast<const rlt_tensor*>(this); }
+  /// Counts writes in place.
+  VariableVersion version_counter() const noexcept { return VariableVersion(handle()); }
+  void bump_version() const { rlt::check(rlt_tensor_bump_version(handle())); }
+  BackendMeta* get_backend_meta() const noexcept { return nullptr; }
+  intrusive_ptr<BackendMeta> get_backend_meta_intrusive_ptr() const noexcept { return {}; }
+  void set_backend_meta(const intrusive_ptr<BackendMeta>&) const { rlt::raise<NotImplementedError>("set_backend_meta is not implemented"); }
+  void shallow_copy_from(const intrusive_ptr<TensorImpl>&) const { rlt::raise<NotImplementedError>("shallow_copy_from is not implemented"); }
   /// For tensors that require gradients and for views; otherwise nullptr.
   AutogradMetaInterface* autograd_meta() const {
     int32_t requires_grad = 0, view = 0;
@@ -25,6 +52,21 @@ class TensorImpl {
     rlt::check(rlt_tensor_is_view(handle(), &view));
     if (!requires_grad && !view) return nullptr;
     return reinterpret_cast<AutogradMetaInterface*>(const_cast<TensorImpl*>(this));
+  }
+};
+
+/// A pointer to a TensorImpl owns a reference to the tensor.
+template <>
+struct IntrusiveCount<TensorImpl> {
+  static void retain(TensorImpl* tensor) {
+    rlt_tensor* same = nullptr;
+    rlt::check(rlt_tensor_retain(tensor->handle(), &same));
+  }
+  static void release(TensorImpl* tensor) { rlt_tensor_free(const_cast<rlt_tensor*>(tensor->handle())); }
+  static size_t count(TensorImpl* tensor) {
+    int64_t owners = 0;
+    rlt::check(rlt_tensor_use_count(tensor->handle(), &owners));
+    return static_cast<size_t>(owners);
   }
 };
 

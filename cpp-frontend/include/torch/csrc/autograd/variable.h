@@ -9,7 +9,13 @@ RLT_NAMESPACE_BEGIN
 namespace autograd {
 
 /// How a view was made: some ways forbid to write through it.
-enum class CreationMeta : uint8_t { DEFAULT, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, INFERENCE_MODE };
+enum class CreationMeta : uint8_t {
+  DEFAULT = RLT_VIEW_FREE,
+  IN_CUSTOM_FUNCTION = RLT_VIEW_OF_CUSTOM_FUNCTION,
+  MULTI_OUTPUT_NODE = RLT_VIEW_OF_SEVERAL,
+  NO_GRAD_MODE = RLT_VIEW_OF_NO_GRAD,
+  INFERENCE_MODE = RLT_VIEW_OF_INFERENCE
+};
 
 /// What TensorImpl::autograd_meta points to for a view.
 struct DifferentiableViewMeta : c10::AutogradMetaInterface {
@@ -18,8 +24,11 @@ struct DifferentiableViewMeta : c10::AutogradMetaInterface {
     rlt::check(rlt_tensor_is_view(reinterpret_cast<const rlt_tensor*>(this), &view));
     return view != 0;
   }
-  /// The library keeps it to itself: what is forbidden is an error when it is done.
-  CreationMeta get_creation_meta() const { rlt::raise<NotImplementedError>("get_creation_meta is not implemented"); }
+  CreationMeta get_creation_meta() const {
+    int32_t restriction = 0;
+    rlt::check(rlt_tensor_view_restriction(reinterpret_cast<const rlt_tensor*>(this), &restriction));
+    return static_cast<CreationMeta>(restriction);
+  }
 };
 
 }  // namespace autograd

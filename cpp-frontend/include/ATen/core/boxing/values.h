@@ -1,0 +1,370 @@
+// C++ arguments and results as rlt_value, and back: how kernels in C++ are called by name, and call others.
+//
+// `Box<T>` lends a C++ object to the C interface; `Unbox<T>` makes one of what the C interface lends. T is a decayed
+// parameter type; both have `name`, what a schema calls it.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
+#include <rushlight/dispatch.h>
+
+#include <array>
+#include <tuple>
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+
+inline rlt_value value_of(int32_t tag) {
+  rlt_value value = {};
+  value.tag = tag;
+  return value;
+}
+inline rlt_value integer_value(int32_t tag, int64_t integer) {
+  rlt_value value = value_of(tag);
+  value.as.i = integer;
+  return value;
+}
+
+/// A list of `count` items; `member` is where its kind of list lies in the value.
+template <class Member, class Items>
+rlt_value list_value(int32_t tag, Member rlt_payload::* member, Items items, size_t count) {
+  rlt_value value = value_of(tag);
+  value.len = static_cast<int64_t>(count);
+  value.as.*member = items;
+  return value;
+}
+
+[[noreturn]] RLT_COLD inline void wrong_value(const char* expected, const rlt_value& value) {
+  static constexpr const char* names[] = {"None",    "bool",    "int",    "int",      "float",  "complex", "str",          "Tensor",    "Tensor[]",
+                                          "int[]",   "float[]", "bool[]", "Scalar[]", "ScalarType", "Layout", "MemoryFormat", "Device", "Generator"};
+  bool known = value.tag >= 0 && value.tag < static_cast<int32_t>(sizeof names / sizeof *names);
+  raise<at::Error>(std::string("Expected a value of type '") + expected + "' but got " + (known ? names[value.tag] : "something else"));
+}
+inline const rlt_value& expect_value(const rlt_value& value, int32_t tag, const char* expected) {
+  if (C10_UNLIKELY(value.tag != tag)) wrong_value(expected, value);
+  return value;
+}
+inline at::Tensor retained(rlt_tensor* borrowed) {
+  rlt_tensor* held = nullptr;
+  if (borrowed) check(rlt_tensor_retain(borrowed, &held));
+  return at::Tensor(held);
+}
+
+template <class T, class = void>
+struct Box {
+  static_assert(!std::is_same_v<T, T>, "an operator cannot take or return this type; numbers are int64_t, double or bool");
+};
+template <class T>
+using Unbox = Box<T>;
+
+template <>
+struct Box<at::Tensor> {
+  static constexpr const char* name = "Tensor";
+  static rlt_value lend(const at::Tensor& tensor) {
+    rlt_value value = value_of(tensor.defined() ? RLT_VALUE_TENSOR : RLT_VALUE_NONE);
+    value.as.tensor = tensor.handle();
+    return value;
+  }
+  explicit Box(const rlt_value& value)
+      : object(value.tag == RLT_VALUE_NONE ? at::Tensor() : retained(expect_value(value, RLT_VALUE_TENSOR, name).as.tensor)) {}
+  at::Tensor object;
+};
+
+// A number whose place in the schema says its kind: an integer may stand for a real number.
+template <class T>
+struct Box<T, std::enable_if_t<std::is_same_v<T, int64_t> || std::is_same_v<T, double> || std::is_same_v<T, bool>>> {
+  static constexpr const char* name = std::is_same_v<T, bool> ? "bool" : std::is_same_v<T, double> ? "float" : "int";
+  static rlt_value lend(T number) {
+    if constexpr (std::is_same_v<T, double>) {
+      rlt_value value = value_of(RLT_VALUE_FLOAT);
+      value.as.f = number;
+      return value;
+    } else {
+      return integer_value(std::is_same_v<T, bool> ? RLT_VALUE_BOOL : RLT_VALUE_INT, number);
+    }
+  }
+  explicit Box(const rlt_value& value) {
+    bool integral = value.tag == RLT_VALUE_INT || value.tag == RLT_VALUE_BOOL;
+    if (std::is_same_v<T, double> && value.tag == RLT_VALUE_FLOAT) {
+      object = static_cast<T>(value.as.f);
+    } else if (integral) {
+      object = static_cast<T>(value.as.i);
+    } else {
+      wrong_value(name, value);
+    }
+  }
+  T object{};
+};
+
+template <>
+struct Box<at::Scalar> {
+  static constexpr const char* name = "Scalar";
+  static rlt_value lend(const at::Scalar& scalar) {
+    const rlt_scalar& raw = scalar.raw();
+    switch (raw.tag) {
+      case RLT_SCALAR_FLOAT: return Box<double>::lend(raw.re);
+      case RLT_SCALAR_COMPLEX: {
+        rlt_value value = value_of(RLT_VALUE_COMPLEX);
+        value.as.c = {raw.re, raw.im};
+        return value;
+      }
+      default: return integer_value(raw.tag == RLT_SCALAR_BOOL ? RLT_VALUE_BOOL : raw.tag == RLT_SCALAR_UINT ? RLT_VALUE_UINT : RLT_VALUE_INT, raw.i);
+    }
+  }
+  explicit Box(const rlt_value& value) {
+    switch (value.tag) {
+      case RLT_VALUE_BOOL: object = value.as.i != 0; break;
+      case RLT_VALUE_INT: object = value.as.i; break;
+      case RLT_VALUE_UINT: object = static_cast<uint64_t>(value.as.i); break;
+      case RLT_VALUE_FLOAT: object = value.as.f; break;
+      case RLT_VALUE_COMPLEX: object = c10::complex<double>(value.as.c.re, value.as.c.im); break;
+      default: wrong_value(name, value);
+    }
+  }
+  at::Scalar object;
+};
+
+// Kinds that are a number in C.
+#define RLT_BOX_NUMBERED(type, tag)                                                                               \
+  template <>                                                                                                     \
+  struct Box<type> {                                                                                              \
+    static constexpr const char* name = #tag;                                                                     \
+    static rlt_value lend(type item) { return integer_value(number, static_cast<int64_t>(item)); }                \
+    explicit Box(const rlt_value& value) : object(static_cast<type>(expect_value(value, number, name).as.i)) {}   \
+    type object;                                                                                                  \
+                                                                                                                  \
+   private:                                                                                                       \
+    enum { ScalarType = RLT_VALUE_DTYPE, Layout = RLT_VALUE_LAYOUT, MemoryFormat = RLT_VALUE_MEMORY_FORMAT };     \
+    static constexpr int32_t number = tag;                                                                        \
+  }
+RLT_BOX_NUMBERED(at::ScalarType, ScalarType);
+RLT_BOX_NUMBERED(at::Layout, Layout);
+RLT_BOX_NUMBERED(at::MemoryFormat, MemoryFormat);
+#undef RLT_BOX_NUMBERED
+
+template <>
+struct Box<at::Device> {
+  static constexpr const char* name = "Device";
+  static rlt_value lend(const at::Device& device) {
+    rlt_value value = value_of(RLT_VALUE_DEVICE);
+    value.as.device = device.raw();
+    return value;
+  }
+  explicit Box(const rlt_value& value) : object(expect_value(value, RLT_VALUE_DEVICE, name).as.device) {}
+  at::Device object;
+};
+
+template <>
+struct Box<at::Generator> {
+  static constexpr const char* name = "Generator";
+  static rlt_value lend(const at::Generator& generator) {
+    rlt_value value = value_of(generator.defined() ? RLT_VALUE_GENERATOR : RLT_VALUE_NONE);
+    value.as.generator = generator.handle();
+    return value;
+  }
+  explicit Box(const rlt_value& value) {
+    if (value.tag == RLT_VALUE_NONE) return;
+    rlt_generator* held = nullptr;
+    check(rlt_generator_retain(expect_value(value, RLT_VALUE_GENERATOR, name).as.generator, &held));
+    object = at::Generator(held);
+  }
+  at::Generator object;
+};
+
+template <>
+struct Box<std::string> {
+  static constexpr const char* name = "str";
+  static rlt_value lend(const std::string& text) {
+    rlt_value value = value_of(RLT_VALUE_STRING);
+    value.as.string = text.c_str();
+    return value;
+  }
+  explicit Box(const rlt_value& value) : object(expect_value(value, RLT_VALUE_STRING, name).as.string) {}
+  std::string object;
+};
+
+template <>
+struct Box<std::string_view> {
+  static constexpr const char* name = "str";
+  explicit Box(const rlt_value& value) : object(expect_value(value, RLT_VALUE_STRING, name).as.string) {}
+  std::string_view object;
+};
+
+/// What a list of T is in C.
+template <class T>
+struct ListOf;
+template <>
+struct ListOf<int64_t> {
+  static constexpr const char* name = "int[]";
+  static constexpr int32_t tag = RLT_VALUE_INT_LIST;
+  static rlt_value lend(at::ArrayRef<int64_t> items) { return list_value(tag, &rlt_payload::ints, items.data(), items.size()); }
+  static int64_t at(const rlt_value& value, int64_t i) { return value.as.ints[i]; }
+};
+template <>
+struct ListOf<double> {
+  static constexpr const char* name = "float[]";
+  static constexpr int32_t tag = RLT_VALUE_FLOAT_LIST;
+  static rlt_value lend(at::ArrayRef<double> items) { return list_value(tag, &rlt_payload::floats, items.data(), items.size()); }
+  static double at(const rlt_value& value, int64_t i) { return value.as.floats[i]; }
+};
+template <>
+struct ListOf<at::Scalar> {
+  static constexpr const char* name = "Scalar[]";
+  static constexpr int32_t tag = RLT_VALUE_SCALAR_LIST;
+  static rlt_value lend(at::ArrayRef<at::Scalar> items) { return list_value(tag, &rlt_payload::scalars, scalars(items), items.size()); }
+  static at::Scalar at(const rlt_value& value, int64_t i) { return at::Scalar(value.as.scalars[i]); }
+};
+template <>
+struct ListOf<at::Tensor> {
+  static constexpr const char* name = "Tensor[]";
+  static constexpr int32_t tag = RLT_VALUE_TENSOR_LIST;
+  static rlt_value lend(at::TensorList items) {
+    return list_value(tag, &rlt_payload::tensors, const_cast<rlt_tensor* const*>(reinterpret_cast<const rlt_tensor* const*>(handles(items))), items.size());
+  }
+  static at::Tensor at(const rlt_value& value, int64_t i) { return retained(value.as.tensors[i]); }
+};
+/// `Tensor?[]` can be taken, not given: there are no handles in an optional.
+template <>
+struct ListOf<std::optional<at::Tensor>> {
+  static constexpr const char* name = "Tensor?[]";
+  static constexpr int32_t tag = RLT_VALUE_TENSOR_LIST;
+  static std::optional<at::Tensor> at(const rlt_value& value, int64_t i) {
+    return value.as.tensors[i] ? std::optional<at::Tensor>(retained(value.as.tensors[i])) : std::nullopt;
+  }
+};
+
+template <class T>
+struct Box<std::vector<T>> {
+  static constexpr const char* name = ListOf<T>::name;
+  static rlt_value lend(const std::vector<T>& items) { return ListOf<T>::lend(items); }
+  explicit Box(const rlt_value& value) {
+    // An empty list has no kind of its own.
+    if (value.len != 0) expect_value(value, ListOf<T>::tag, name);
+    object.reserve(static_cast<size_t>(value.len));
+    for (int64_t i = 0; i < value.len; ++i) object.push_back(ListOf<T>::at(value, i));
+  }
+  std::vector<T> object;
+};
+/// A view of a list, over a list that lives as long as the box.
+template <class T>
+struct Box<at::ArrayRef<T>> {
+  static constexpr const char* name = ListOf<T>::name;
+  static rlt_value lend(at::ArrayRef<T> items) { return ListOf<T>::lend(items); }
+  explicit Box(const rlt_value& value) : list(value), object(list.object) {}
+  Box<std::vector<T>> list;
+  at::ArrayRef<T> object;
+};
+template <class T>
+struct Box<c10::List<T>> {
+  static constexpr const char* name = ListOf<T>::name;
+  explicit Box(const rlt_value& value) : object(Box<std::vector<T>>(value).object) {}
+  c10::List<T> object;
+};
+
+template <class T>
+struct Box<std::optional<T>> {
+  static constexpr const char* name = Box<T>::name;
+  static constexpr bool optional = true;
+  static rlt_value lend(const std::optional<T>& item) { return item ? Box<T>::lend(*item) : value_of(RLT_VALUE_NONE); }
+  explicit Box(const rlt_value& value) {
+    if (value.tag != RLT_VALUE_NONE) object = Box<T>(value).object;
+  }
+  std::optional<T> object;
+};
+template <class T>
+struct Box<at::OptionalArrayRef<T>> {
+  static constexpr const char* name = ListOf<T>::name;
+  static constexpr bool optional = true;
+  static rlt_value lend(const at::OptionalArrayRef<T>& items) { return items ? ListOf<T>::lend(*items) : value_of(RLT_VALUE_NONE); }
+  explicit Box(const rlt_value& value) {
+    if (value.tag == RLT_VALUE_NONE) return;
+    list = Box<std::vector<T>>(value).object;
+    object = at::OptionalArrayRef<T>(at::ArrayRef<T>(list));
+  }
+  std::vector<T> list;
+  at::OptionalArrayRef<T> object;
+};
+
+template <class T, class = void>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<T, std::enable_if_t<Box<T>::optional>> = true;
+
+/// What a schema calls a parameter of this type.
+template <class T>
+std::string schema_name() {
+  using Plain = std::decay_t<T>;
+  return std::string(Box<Plain>::name) + (is_optional<Plain> ? "?" : "");
+}
+
+/// The results of a call: one, several as a tuple, or none.
+template <class R>
+struct Results {
+  static constexpr size_t count = 1;
+  static std::string schema() { return schema_name<R>(); }
+  static void give(const std::decay_t<R>& result, rlt_value* outs) {
+    rlt_value lent = Box<std::decay_t<R>>::lend(result);
+    check(rlt_value_copy(&lent, outs));
+  }
+  static std::decay_t<R> take(const rlt_value* outs) { return std::move(Box<std::decay_t<R>>(outs[0]).object); }
+};
+template <class... Rs>
+struct Results<std::tuple<Rs...>> {
+  static constexpr size_t count = sizeof...(Rs);
+  static std::string schema() {
+    std::string text;
+    ((text += (text.empty() ? "(" : ", ") + schema_name<Rs>()), ...);
+    return text + ")";
+  }
+  static void give(const std::tuple<Rs...>& results, rlt_value* outs) {
+    std::apply([&](const auto&... each) { (Results<std::decay_t<decltype(each)>>::give(each, outs++), ...); }, results);  // in order
+  }
+  static std::tuple<Rs...> take(const rlt_value* outs) { return take(outs, std::make_index_sequence<count>()); }
+
+ private:
+  template <size_t... I>
+  static std::tuple<Rs...> take(const rlt_value* outs, std::index_sequence<I...>) {
+    return {Results<Rs>::take(outs + I)...};
+  }
+};
+template <>
+struct Results<void> {
+  static constexpr size_t count = 0;
+  static std::string schema() { return "()"; }
+};
+
+/// The signature of a function, a pointer to one, or an object with one operator().
+template <class F, class = void>
+struct FunctionOf : FunctionOf<decltype(&F::operator())> {};
+template <class R, class... Args>
+struct FunctionOf<R(Args...)> {
+  using Result = R;
+  static constexpr size_t arity = sizeof...(Args);
+  /// `(Tensor _0, int _1) -> Tensor`
+  static std::string schema() {
+    std::string text;
+    size_t position = 0;
+    ((text += (position == 0 ? "" : ", ") + schema_name<Args>() + " _" + std::to_string(position), ++position), ...);
+    return "(" + text + ") -> " + Results<R>::schema();
+  }
+  template <class F, size_t... I>
+  static void call(F& function, const rlt_value* args, rlt_value* outs, std::index_sequence<I...>) {
+    (void)args;
+    (void)outs;
+    std::tuple<Unbox<std::decay_t<Args>>...> unboxed{Unbox<std::decay_t<Args>>(args[I])...};
+    if constexpr (std::is_void_v<R>) {
+      function(static_cast<Args&&>(std::get<I>(unboxed).object)...);
+    } else {
+      Results<R>::give(function(static_cast<Args&&>(std::get<I>(unboxed).object)...), outs);
+    }
+  }
+};
+template <class R, class... Args>
+struct FunctionOf<R (*)(Args...)> : FunctionOf<R(Args...)> {};
+template <class F, class R, class... Args>
+struct FunctionOf<R (F::*)(Args...)> : FunctionOf<R(Args...)> {};
+template <class F, class R, class... Args>
+struct FunctionOf<R (F::*)(Args...) const> : FunctionOf<R(Args...)> {};
+
+RLT_NAMESPACE_END
+}  // namespace rlt

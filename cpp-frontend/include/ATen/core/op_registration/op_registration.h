@@ -1,0 +1,3 @@
+// See torch/library.h.
+#pragma once
+#include <torch/library.h>

@@ -1,0 +1,125 @@
+// The keys for which programs register kernels, and what a thread leaves out or takes in of them.
+//
+// The library has its own keys. Those here are the names that libtorch programs write; TorchLibrary (torch/library.h) says
+// which of the library's each of them is.
+#pragma once
+
+#include <c10/core/GradMode.h>
+
+#include <initializer_list>
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+
+enum class DispatchKey : uint16_t {
+  Undefined = 0,
+  CPU,
+  CUDA,
+  Meta,
+  ADInplaceOrView,
+  AutogradOther,
+  AutogradCPU,
+  AutogradCUDA,
+  AutogradMeta,
+  Autograd,
+  CompositeImplicitAutograd,
+  CompositeExplicitAutograd,
+  CatchAll = CompositeImplicitAutograd,
+};
+
+inline const char* toString(DispatchKey key) {
+  switch (key) {
+    case DispatchKey::CPU: return "CPU";
+    case DispatchKey::CUDA: return "CUDA";
+    case DispatchKey::Meta: return "Meta";
+    case DispatchKey::ADInplaceOrView: return "ADInplaceOrView";
+    case DispatchKey::AutogradOther: return "AutogradOther";
+    case DispatchKey::AutogradCPU: return "AutogradCPU";
+    case DispatchKey::AutogradCUDA: return "AutogradCUDA";
+    case DispatchKey::AutogradMeta: return "AutogradMeta";
+    case DispatchKey::Autograd: return "Autograd";
+    case DispatchKey::CompositeImplicitAutograd: return "CompositeImplicitAutograd";
+    case DispatchKey::CompositeExplicitAutograd: return "CompositeExplicitAutograd";
+    default: return "Undefined";
+  }
+}
+
+class DispatchKeySet {
+ public:
+  constexpr DispatchKeySet() = default;
+  constexpr explicit DispatchKeySet(DispatchKey key) : bits_(bit(key)) {}
+  constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) {
+    for (DispatchKey key : keys) bits_ |= bit(key);
+  }
+  constexpr bool has(DispatchKey key) const { return (bits_ & bit(key)) != 0; }
+  constexpr bool has_any(DispatchKeySet other) const { return (bits_ & other.bits_) != 0; }
+  constexpr bool has_all(DispatchKeySet other) const { return (bits_ & other.bits_) == other.bits_; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr DispatchKeySet operator|(DispatchKeySet other) const { return DispatchKeySet(bits_ | other.bits_, 0); }
+  constexpr DispatchKeySet operator&(DispatchKeySet other) const { return DispatchKeySet(bits_ & other.bits_, 0); }
+  constexpr DispatchKeySet operator-(DispatchKeySet other) const { return DispatchKeySet(bits_ & ~other.bits_, 0); }
+  constexpr bool operator==(DispatchKeySet other) const { return bits_ == other.bits_; }
+  constexpr bool operator!=(DispatchKeySet other) const { return bits_ != other.bits_; }
+
+ private:
+  constexpr DispatchKeySet(uint32_t bits, int) : bits_(bits) {}
+  static constexpr uint32_t bit(DispatchKey key) { return key == DispatchKey::Undefined ? 0 : 1u << static_cast<uint32_t>(key); }
+  uint32_t bits_ = 0;
+};
+
+constexpr DispatchKeySet autograd_dispatch_keyset = {DispatchKey::AutogradOther, DispatchKey::AutogradCPU, DispatchKey::AutogradCUDA,
+                                                     DispatchKey::AutogradMeta};
+
+namespace impl {
+
+/// Calls of this thread pass autograd by: in inference mode, and inside the kernels of operators of one's own.
+inline bool tls_is_dispatch_keyset_excluded(DispatchKeySet keys) {
+  int32_t excluded = 0;
+  rlt::check(rlt_get_autograd_excluded(&excluded));
+  return keys == (keys & autograd_dispatch_keyset) && (excluded || InferenceMode::is_enabled());
+}
+inline bool tls_is_dispatch_key_excluded(DispatchKey key) { return tls_is_dispatch_keyset_excluded(DispatchKeySet(key)); }
+/// Outside of inference mode every call keeps account of views and of writes in place.
+inline bool tls_is_dispatch_key_included(DispatchKey key) { return key == DispatchKey::ADInplaceOrView && !InferenceMode::is_enabled(); }
+inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) {
+  return keys == DispatchKeySet(DispatchKey::ADInplaceOrView) && !InferenceMode::is_enabled();
+}
+
+}  // namespace impl
+
+RLT_NAMESPACE_END
+}  // namespace c10
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+
+/// In this scope calls pass autograd by: what a kernel for Autograd uses to call its operator below.
+class AutoDispatchBelowAutograd {
+ public:
+  AutoDispatchBelowAutograd() {
+    rlt::check(rlt_get_autograd_excluded(&before_));
+    rlt::check(rlt_set_autograd_excluded(1));
+  }
+  ~AutoDispatchBelowAutograd() { rlt_set_autograd_excluded(before_); }
+  AutoDispatchBelowAutograd(const AutoDispatchBelowAutograd&) = delete;
+  AutoDispatchBelowAutograd& operator=(const AutoDispatchBelowAutograd&) = delete;
+
+ private:
+  int32_t before_ = 0;
+};
+using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
+
+/// The name that it had before.
+struct AutoNonVariableTypeMode : AutoDispatchBelowAutograd {
+  explicit AutoNonVariableTypeMode(bool enabled = true) {
+    TORCH_WARN_ONCE(
+        "AutoNonVariableTypeMode is deprecated and will be removed in 1.10 release. For kernel implementations please use "
+        "AutoDispatchBelowADInplaceOrView instead, If you are looking for a user facing API to enable running your inference-only workload, "
+        "please use c10::InferenceMode. Using AutoDispatchBelowADInplaceOrView in user code is under risk of producing silent wrong result in "
+        "some edge cases. See Note [AutoDispatchBelowAutograd] for more details.");
+    if (!enabled) rlt::raise<Error>("AutoNonVariableTypeMode(false) is not implemented");
+  }
+};
+
+RLT_NAMESPACE_END
+}  // namespace at

@@ -1,0 +1,9 @@
+// Everything of the C++ API but nn, optim and data. TorchScript is not there: a program that uses torch::jit does not compile.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <torch/autograd.h>
+#include <torch/csrc/autograd/variable.h>
+#include <torch/library.h>
+#include <torch/types.h>
+#include <torch/utils.h>
