@@ -120,8 +120,11 @@ pub(super) fn drive<const N: usize>(
     }
     let tiles = Tiles::new(plan, room, if staged { room } else { grain });
     let (across, area) = (tiles.steps_across(), tiles.area());
+    // A number is staged once for many tiles, so that shares of few would cost more than they give.
+    let is_number = |index: usize| steps[index] == 0 && (across[index] == 0 || plan.rank() == 1);
+    let is_slow = (0..N).any(|index| operands[index].must_be_staged() || steps[index] != 1 && !is_number(index));
+    let grain = if is_slow { grain / STAGED } else { grain };
     let job = Job { operands, steps, across, kernel };
-    let grain = if staged { grain / STAGED } else { grain };
     parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
         // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
         unsafe { job.run(|visit| tiles.visit(part, &mut |tile| visit(tile))) }
