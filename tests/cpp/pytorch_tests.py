@@ -112,7 +112,7 @@ class File:
             return
         folder = self.settings.build / "lib"
         status, log = command([self.settings.cxx, target, *common, "-o", program, f"-L{folder}", f"-Wl,-rpath,{folder}", "-lrushlight",
-                               "-lgtest", "-lgtest_main", "-lpthread"], 600)
+                               "-lgtest_main", "-lgtest", "-lpthread"], 600)
         if status != 0:
             undefined = re.search(r"undefined reference to (.*)", log)
             self.results = {test.name: "does not link: " + (undefined[1] if undefined else log[-200:]) for test in self.tests}
