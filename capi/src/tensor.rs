@@ -532,7 +532,7 @@ pub unsafe extern "C" fn rlt_tensor_is_neg(tensor: *const rlt_tensor, out: *mut 
 }
 
 /// Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
-/// not seen by the version counter. May be any pointer for a tensor without elements; an error on the meta
+/// not seen by the version counter. NULL for a tensor without elements; an error on the meta
 /// device, where there are no data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_data_ptr(tensor: *const rlt_tensor, out: *mut *mut c_void) -> i32 {

@@ -344,7 +344,7 @@ int32_t rlt_tensor_is_neg(const struct rlt_tensor *tensor, int32_t *out);
 
 /**
  * Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
- * not seen by the version counter. May be any pointer for a tensor without elements; an error on the meta
+ * not seen by the version counter. NULL for a tensor without elements; an error on the meta
  * device, where there are no data.
  */
 int32_t rlt_tensor_data_ptr(const struct rlt_tensor *tensor, void **out);

@@ -112,7 +112,7 @@ class File:
             return
         folder = self.settings.build / "lib"
         status, log = command([self.settings.cxx, target, *common, "-o", program, f"-L{folder}", f"-Wl,-rpath,{folder}", "-lrushlight",
-                               "-lgtest", "-lgtest_main", "-lpthread"], 600)
+                               "-lgtest_main", "-lgtest", "-lpthread"], 600)
         if status != 0:
             undefined = re.search(r"undefined reference to (.*)", log)
             self.results = {test.name: "does not link: " + (undefined[1] if undefined else log[-200:]) for test in self.tests}
@@ -165,7 +165,7 @@ def main():
         for name, why in counted.items():
             if why:
                 print(f"    {name} {why[:400]}")
-        rows.append((file.path.name, len(counted), passed, "yes" if file.compiles else "in part"))
+        rows.append((file.path.name, len(counted), passed, "yes" if file.compiles else "in part" if passed else "no"))
     tests, passed = sum(row[1] for row in rows), sum(row[2] for row in rows)
     print(f"{passed} of {tests} tests pass; {sum(row[3] == 'yes' for row in rows)} of {len(rows)} files compile as they stand")
 

@@ -241,6 +241,9 @@ TEST(Old, ProgramsFindWhatTheyUse) {
             "grad can be computed only for real scalar outputs but got ComplexFloat");
   EXPECT_EQ(torch::empty({0}).data_ptr(), nullptr);
   EXPECT_EQ(x.narrow(0, 1, 0).data_ptr(), nullptr);
+  EXPECT_EQ(torch::empty({4, 0}).index({torch::tensor({1, 2})}).sizes(), (std::vector<int64_t>{2, 0}));
+  EXPECT_TRUE(contains(message_of([] { torch::empty({4, 0}).index({torch::indexing::Slice(), torch::tensor({0})}); }),
+                       "index is out of bounds for dimension with size 0"));
   EXPECT_TRUE(torch::special::gammaln(x * 3).allclose(torch::lgamma(x * 3)));
   c10::utils::set_env("RLT_TEST_VARIABLE", "1");
   EXPECT_EQ(c10::utils::check_env("RLT_TEST_VARIABLE"), std::optional<bool>(true));

@@ -88,6 +88,13 @@ fn wrong_texts_name_the_place() {
 }
 
 #[test]
+fn an_alias_of_a_list_is_one_of_its_elements() {
+    let after: Signature = "my::parts(Tensor(a) self) -> Tensor[](a)".parse().unwrap();
+    let before: Signature = "my::parts(Tensor(a) self) -> Tensor(a)[]".parse().unwrap();
+    assert_eq!(after, before);
+}
+
+#[test]
 fn no_cut_of_a_signature_panics() {
     let text =
         "my::op.x(Tensor(a|b! -> *)?[3]? s, str n='é\\'', *, float[] f=[1.0, -2e-5], bool b=True) -> (Tensor r, int)";

@@ -38,6 +38,8 @@ impl Lists {
     fn places<'a>(&'a self, region: &Region, reached: &Dense) -> Result<Places<'a>> {
         let indexed: Vec<Indexed> =
             self.0.iter().map(|(dim, list)| Indexed { dim: *dim, index: array(list) }).collect();
+        let leads_nowhere = self.0.iter().any(|(dim, _)| reached.sizes()[*dim] == 0) && !region.shape.contains(&0);
+        ensure!(!leads_nowhere, Index, "index is out of bounds for dimension with size 0");
         Places::together(&indexed, &region.shape, region.at, &array(reached))
     }
 }
