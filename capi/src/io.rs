@@ -173,9 +173,26 @@ pub unsafe extern "C" fn rlt_state_dict_load(path: *const c_char, format: i32, o
             RLT_FORMAT_SAFETENSORS => safetensors::load(path)?.entries,
             _ => return Err(unknown_format(format)),
         };
-        let tensors = entries.into_iter().map(from_entry).collect::<Result<Vec<_>>>()?;
-        out.give(Box::new(StateDict(tensors.into())))
+        out.give(from_entries(entries)?)
     })
+}
+
+/// Loads what a file holds, on the CPU, in the file's order: its tensors and, as tensors under names that tell the type,
+/// the values beside them in a `.pt` file (`lr:double`, a tensor of one element; likewise `:int`, `:bool` and `:complex`;
+/// `:str`, the bytes of a text; `:none`, no bytes; `:list`, `:int_list`, `:double_list`, `:bool_list` and `:tensor_list`, the
+/// length of a list, whose elements are `key.0`, `key.1` and so on).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_state_dict_load_all(path: *const c_char, out: *mut *mut rlt_state_dict) -> i32 {
+    guard("rlt_state_dict_load_all", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
+        out.give(from_entries(rushlight_io::load_all(path)?)?)
+    })
+}
+
+fn from_entries(entries: Vec<Entry>) -> Result<Box<StateDict>> {
+    let tensors = entries.into_iter().map(from_entry).collect::<Result<Vec<_>>>()?;
+    Ok(Box::new(StateDict(tensors.into())))
 }
 
 fn from_entry(mut entry: Entry) -> Result<(CString, Tensor)> {

@@ -78,6 +78,15 @@ int32_t rlt_state_dict_save(const struct rlt_state_dict *dict, const char *path,
  */
 int32_t rlt_state_dict_load(const char *path, int32_t format, struct rlt_state_dict **out);
 
+/**
+ * Loads what a file holds, on the CPU, in the file's order: its tensors and, as tensors under names that tell the type,
+ * the values beside them in a `.pt` file (`lr:double`, a tensor of one element; likewise `:int`, `:bool` and `:complex`;
+ * `:str`, the bytes of a text; `:none`, no bytes; `:list`, `:int_list`, `:double_list`, `:bool_list` and `:tensor_list`, the
+ * length of a list, whose elements are `key.0`, `key.1` and so on).
+ */
+int32_t rlt_state_dict_load_all(const char *path,
+                                struct rlt_state_dict **out);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -18,10 +18,18 @@ trap 'rm -rf "$build"' EXIT
 "$python" wrong_calls.py
 "$python" graph_rules.py
 
+build_with_libtorch() { # program
+  "$cxx" -std=c++17 -O0 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" "$1.cpp" -o "$build/$1" \
+    -L"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,-rpath,"$torch/lib"
+}
+
 for program in printing semantics_tensor semantics_autograd semantics_layers semantics_nn semantics_sequence same_numbers; do
   echo "$program"
-  "$cxx" -std=c++17 -O0 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" "$program.cpp" -o "$build/$program" \
-    -L"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,-rpath,"$torch/lib"
+  build_with_libtorch "$program"
   OMP_NUM_THREADS=1 "$build/$program" >"$build/out"
   mv "$build/out" "$data/$program.expected.txt"
 done
+
+# Optimizers name parameters by their addresses, so these files differ in that from run to run.
+build_with_libtorch cpp_archives
+"$build/cpp_archives" "$data/io"

@@ -231,6 +231,16 @@ void losses() {
   RUN(CTCLoss(), numbers({6, 2, 4}).log_softmax(2).detach(), torch::tensor({{1, 2}, {3, 3}}), torch::tensor({6, 6}), torch::tensor({2, 2}));
 }
 
+/// The binary cross entropy pairs elements in order, wherever sizes of one stand.
+void pairs() {
+  for (auto [from, to] : {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{4, 1}, {4}}, {{4}, {4, 1}}, {{1, 4}, {4, 1}}, {{2, 3}, {3}}}) {
+    Tensor input = numbers(from).sigmoid().requires_grad_(), target = numbers(to).cos().sigmoid();
+    show("bce", torch::binary_cross_entropy(input, target, {}, at::Reduction::None));
+    torch::binary_cross_entropy(input, target).backward();
+    show("  gradient", input.grad());
+  }
+}
+
 void errors() {
   ERROR_OF("groups", Conv2d(Conv2dOptions(3, 4, 2).groups(2)));
   ERROR_OF("no channels", Conv1d(0, 4, 2));
@@ -278,6 +288,7 @@ int main() {
   printing();
   layers();
   losses();
+  pairs();
   errors();
   initialisation();
 }

@@ -21,16 +21,23 @@ use std::path::Path;
 
 /// Loads the tensors of a `.pt` or safetensors file; the content tells which it is.
 pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
-    let mut source = open(path.as_ref())?;
+    load_with(path.as_ref(), |checkpoint| Ok(checkpoint.entries))
+}
+
+fn load_with(path: &Path, entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>) -> Result<Vec<Entry>> {
+    let mut source = open(path)?;
     let mut magic = [0u8; 2];
     let is_zip = source.read_exact(&mut magic).is_ok() && &magic == b"PK";
     source.rewind()?;
-    let entries = if is_zip {
-        pt::read(source).map(|file| file.entries)
-    } else {
-        safetensors::read(source).map(|file| file.entries)
-    };
-    entries.map_err(|error| error.context(path.as_ref().display()))
+    let entries =
+        if is_zip { pt::read(source).and_then(entries_of) } else { safetensors::read(source).map(|file| file.entries) };
+    entries.map_err(|error| error.context(path.display()))
+}
+
+/// Loads the tensors of a file and the values beside them, which `pt::Checkpoint::into_entries_and_values` names;
+/// safetensors have none.
+pub fn load_all(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
+    load_with(path.as_ref(), pt::Checkpoint::into_entries_and_values)
 }
 
 /// Saves tensors as safetensors if the name of the file ends so, else as `.pt`.

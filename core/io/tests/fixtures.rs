@@ -94,7 +94,7 @@ fn views_share_their_storage() {
 
 #[test]
 fn a_training_checkpoint_is_flattened() {
-    let Checkpoint { entries, values } = checkpoint("checkpoint.pt");
+    let Checkpoint { entries, values, .. } = checkpoint("checkpoint.pt");
     assert_eq!(floats(find(&entries, "model.0.weight")).len(), 6);
     assert_eq!(floats(find(&entries, "optimizer.state.0.step")), [1.0]);
     assert_eq!(find(&entries, "optimizer.state.0.exp_avg").sizes.as_slice(), [2, 3]);
@@ -110,6 +110,62 @@ fn a_training_checkpoint_is_flattened() {
     assert_eq!(*value("shape.1"), Leaf::Int(3));
     assert_eq!(*value("big"), Leaf::Int(1 << 40));
     assert_eq!(*value("negative"), Leaf::Int(-5));
+}
+
+#[test]
+fn archives_of_libtorch_are_objects_with_attributes() {
+    let module = checkpoint("cpp_module.pt").entries;
+    let expected =
+        ["0.weight", "0.bias", "2.weight", "2.bias", "2.running_mean", "2.running_var", "2.num_batches_tracked"];
+    assert_eq!(names(&module), [&expected[..], &["3.weight"]].concat());
+    assert_eq!(floats(&module[0]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert!(module[0].requires_grad && !module[4].requires_grad);
+    let adam = checkpoint("cpp_adam.pt");
+    let value = |name: &str| &adam.values.iter().find(|value| value.0 == name).unwrap().1;
+    assert_eq!(*value("param_groups.param_groups/1.options.betas.0"), Leaf::Float(0.8));
+    assert_eq!(*value("param_groups.param_groups/1.options.amsgrad"), Leaf::Bool(true));
+}
+
+#[test]
+fn values_are_entries_under_names_that_tell_their_type() {
+    let entries = checkpoint("cpp_values.pt").into_entries_and_values().unwrap();
+    let expected = [
+        "inner.flag:bool",
+        "inner.tensor",
+        "number:int",
+        "real:double",
+        "text:str",
+        "none:none",
+        "ints:int_list",
+        "ints.0:int",
+        "ints.1:int",
+        "ints.2:int",
+        "doubles:double_list",
+        "doubles.0:double",
+        "doubles.1:double",
+        "bools:bool_list",
+        "bools.0:bool",
+        "bools.1:bool",
+        "tensors:tensor_list",
+        "tensors.0",
+        "tensors.1",
+        "complex:complex",
+    ];
+    assert_eq!(names(&entries), expected);
+    assert_eq!(*find(&entries, "number:int").row_major().unwrap(), (-7i64).to_le_bytes());
+    assert_eq!(*find(&entries, "text:str").row_major().unwrap(), *"Grüß".as_bytes());
+    assert_eq!(*find(&entries, "ints:int_list").row_major().unwrap(), 3i64.to_le_bytes());
+    assert_eq!(
+        (find(&entries, "complex:complex").dtype, find(&entries, "none:none").sizes.as_slice()),
+        (DType::C128, &[0][..])
+    );
+    // The values of a checkpoint of Python's stand between its tensors.
+    let python = checkpoint("checkpoint.pt").into_entries_and_values().unwrap();
+    let place = |name: &str| names(&python).iter().position(|other| *other == name).unwrap();
+    assert!(
+        place("epoch:int") < place("model.0.weight")
+            && place("optimizer.state.0.step") < place("optimizer.param_groups.0.lr:double")
+    );
 }
 
 #[test]

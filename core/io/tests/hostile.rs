@@ -103,7 +103,13 @@ fn calls_to_anything_else_are_named_and_refused() {
     // What may be named may not be called with anything.
     assert_refused(b"\x80\x02ctorch\nFloatStorage\n)R.", "called with 0 unexpected arguments");
     assert_refused(b"\x80\x02ccollections\nOrderedDict\n]\x85R.", "called with 1 unexpected arguments");
-    assert_refused(b"\x80\x02ccollections\nOrderedDict\n)\x81.", "opcode 0x81");
+    assert_refused(b"\x80\x02ccollections\nOrderedDict\n)\x81.", "makes an object of Global(OrderedDict)");
+    assert_refused(b"\x80\x02c__torch__\nModule\nK\x01\x85\x81.", "made with arguments");
+    assert_refused(b"\x80\x02c__torch__\nModule\n)R.", "called with 0 unexpected arguments");
+    assert_refused(b"\x80\x02c__torch__\nModule\n)\x81]b.", "for its attributes");
+    assert_refused(b"\x80\x02c__torch__\nModule\n)\x81}b}b.", "for its attributes");
+    assert_refused(b"\x80\x02c__torch__x\nModule\n.", "'__torch__x.Module'");
+    assert_refused(b"\x80\x02ctorch.jit._pickle\nbuild_intlist\n}\x85R.", "called with 1 unexpected arguments");
     assert_refused(b"\x80\x02X\x01\0\0\0a)R.", "calls Text");
     assert_refused(b"\x80\x02]}b.", "state of something that is no dict");
 }

@@ -4,7 +4,7 @@
 //! small pickle can describe an endless tree: depth, visits and the length of all names are bounded by the
 //! size of the pickle that paid for them.
 
-use super::pickle::{Global, Graph, MAX_TENSORS, Node, TensorRef, Value};
+use super::pickle::{Global, Graph, Kind, MAX_TENSORS, Node, TensorRef, Value};
 use rushlight_base::{Result, bail, ensure};
 use std::collections::HashSet;
 
@@ -26,8 +26,12 @@ pub enum Leaf {
     Int(i64),
     /// A float.
     Float(f64),
+    /// A complex number: real and imaginary part.
+    Complex(f64, f64),
     /// A string, or a dtype by its name.
     Text(String),
+    /// A list or tuple of so many elements, which follow under their positions.
+    Sequence(Kind, usize),
 }
 
 /// The named leaves of a graph.
@@ -35,6 +39,8 @@ pub enum Leaf {
 pub(super) struct Leaves<'a> {
     pub tensors: Vec<(String, TensorRef<'a>)>,
     pub values: Vec<(String, Leaf)>,
+    /// How many tensors stand before each value.
+    pub tensors_before: Vec<usize>,
 }
 
 /// Walks the graph of a pickle of `pickle_bytes` bytes.
@@ -44,7 +50,7 @@ pub(super) fn flatten<'a>(graph: &Graph<'a>, pickle_bytes: usize) -> Result<Leav
         path: String::new(),
         visits_left: pickle_bytes,
         name_bytes_left: pickle_bytes.saturating_mul(NAME_FACTOR),
-        leaves: Leaves { tensors: Vec::new(), values: Vec::new() },
+        leaves: Leaves { tensors: Vec::new(), values: Vec::new(), tensors_before: Vec::new() },
     };
     walk.visit(graph.root, 0)?;
     let leaves = walk.leaves;
@@ -73,6 +79,7 @@ impl<'a> Walk<'_, 'a> {
             Value::Bool(value) => self.leaf(Leaf::Bool(value)),
             Value::Int(value) => self.leaf(Leaf::Int(value)),
             Value::Float(value) => self.leaf(Leaf::Float(value)),
+            Value::Complex(real, imaginary) => self.leaf(Leaf::Complex(real, imaginary)),
             Value::Text(text) => {
                 // Text is paid for like a name: a shared one is copied each time it is met.
                 self.pay(text.len())?;
@@ -91,14 +98,26 @@ impl<'a> Walk<'_, 'a> {
                     self.leaves.tensors.push((self.path.clone(), (**tensor).clone()));
                     Ok(())
                 }
-                Node::Tuple(items) | Node::List(items) => {
-                    let keyed = items.iter().enumerate();
-                    self.children(keyed.map(|(index, item)| (Value::Int(index as i64), *item)), depth)
-                }
+                Node::Tuple(items) | Node::List(items) => self.sequence(kind_of(graph, items), items, depth),
+                Node::ListOf(kind, list) => match &graph.nodes[*list] {
+                    Node::List(items) => self.sequence(*kind, items, depth),
+                    _ => bail!(Io, "{}: a list is expected", self.place()),
+                },
                 Node::Dict(items) => self.children(items.iter().copied(), depth),
+                Node::Object(None) => Ok(()),
+                Node::Object(Some(attributes)) => match &graph.nodes[*attributes] {
+                    Node::Dict(items) => self.children(items.iter().copied(), depth),
+                    _ => bail!(Io, "{}: a dict of attributes is expected", self.place()),
+                },
                 Node::Storage(_) => bail!(Io, "{}: a storage without a tensor is not supported", self.place()),
             },
         }
+    }
+
+    fn sequence(&mut self, kind: Kind, items: &[Value<'a>], depth: usize) -> Result<()> {
+        self.leaf(Leaf::Sequence(kind, items.len()))?;
+        let keyed = items.iter().enumerate();
+        self.children(keyed.map(|(index, item)| (Value::Int(index as i64), *item)), depth)
     }
 
     fn children(&mut self, items: impl Iterator<Item = (Value<'a>, Value<'a>)>, depth: usize) -> Result<()> {
@@ -125,6 +144,7 @@ impl<'a> Walk<'_, 'a> {
     fn leaf(&mut self, leaf: Leaf) -> Result<()> {
         self.pay(self.path.len())?;
         self.leaves.values.push((self.path.clone(), leaf));
+        self.leaves.tensors_before.push(self.leaves.tensors.len());
         Ok(())
     }
 
@@ -137,4 +157,17 @@ impl<'a> Walk<'_, 'a> {
     fn place(&self) -> String {
         if self.path.is_empty() { "the top level".to_owned() } else { format!("'{}'", self.path) }
     }
+}
+
+/// What all elements are, if they are of one kind.
+fn kind_of(graph: &Graph<'_>, items: &[Value<'_>]) -> Kind {
+    let of = |item: &Value<'_>| match item {
+        Value::Int(_) => Kind::Int,
+        Value::Float(_) => Kind::Float,
+        Value::Bool(_) => Kind::Bool,
+        Value::Node(number) if matches!(graph.nodes[*number], Node::Tensor(_)) => Kind::Tensor,
+        _ => Kind::Any,
+    };
+    let first = items.first().map_or(Kind::Any, of);
+    if items.iter().all(|item| of(item) == first) { first } else { Kind::Any }
 }

@@ -3,6 +3,8 @@
 //! A pickle is a program for a stack machine; the dangerous part of that language is that it may call anything.
 //! Here the only things it can name are those of [`Global`], and calling one builds a plain node. The opcodes
 //! are those that PyTorch's own files contain (protocol 2, and what protocols 4 and 5 put in their place).
+//! Archives of libtorch's `torch::save` hold objects of classes below `__torch__`, whose code lies beside the
+//! pickle: it is never looked at, an object is its attributes.
 //! Containers live in an arena and are referred to by number, so shared and cyclic graphs cost nothing to
 //! build, copy or drop; `flatten` walks them under its own limits.
 
@@ -25,6 +27,8 @@ pub(super) enum Value<'a> {
     Bool(bool),
     Int(i64),
     Float(f64),
+    /// Real and imaginary part.
+    Complex(f64, f64),
     Text(&'a str),
     Global(Global),
     /// Number of a [`Node`].
@@ -44,6 +48,26 @@ pub(super) enum Global {
     /// A typed storage class, or the untyped one.
     Storage(Option<DType>),
     DType(DType),
+    Complex,
+    /// Any class of an archive's own.
+    Class,
+    /// Makes a list of a type out of a list.
+    BuildList(Kind),
+}
+
+/// What the elements of a sequence are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Of several types, or none.
+    Any,
+    /// Tensors.
+    Tensor,
+    /// Integers.
+    Int,
+    /// Floats.
+    Float,
+    /// Booleans.
+    Bool,
 }
 
 /// A value with parts.
@@ -51,6 +75,10 @@ pub(super) enum Global {
 pub(super) enum Node<'a> {
     Tuple(Vec<Value<'a>>),
     List(Vec<Value<'a>>),
+    /// A list whose elements are said to be of a kind: the number of its node.
+    ListOf(Kind, usize),
+    /// An object, by the number of the dict of its attributes, once it is known.
+    Object(Option<usize>),
     Dict(Vec<(Value<'a>, Value<'a>)>),
     Storage(StorageRef<'a>),
     /// Boxed, because a pickle can make millions of the small nodes.
@@ -170,6 +198,7 @@ impl<'a> Machine<'a> {
             b'u' => self.pop_mark().and_then(|items| self.set_items(&items))?,
             b'Q' => self.persistent()?,
             b'R' => self.reduce()?,
+            0x81 => self.new_object()?,
             b'b' => self.build()?,
             opcode => bail!(Io, "pickle opcode {opcode:#04x} is not allowed in a model file"),
         }
@@ -375,18 +404,41 @@ impl<'a> Machine<'a> {
                 let parameter = TensorRef { requires_grad, ..(**tensor).clone() };
                 self.push_tensor(parameter)
             }
+            (Global::BuildList(kind), &[Value::Node(list)]) if matches!(self.nodes[list], Node::List(_)) => {
+                self.push_node(Node::ListOf(kind, list))
+            }
+            (Global::Complex, &[Value::Float(real), Value::Float(imaginary)]) => {
+                self.push(Value::Complex(real, imaginary))
+            }
             (Global::Size, &[sizes]) => self.push(sizes),
             (Global::Device, &[name] | &[name, _]) => self.push(name),
             (callable, arguments) => bail!(Io, "{callable:?} is called with {} unexpected arguments", arguments.len()),
         }
     }
 
-    /// State of an object that is already there. A state dict carries versions of its modules this way, which
-    /// loading does not need.
+    /// An object without attributes yet.
+    fn new_object(&mut self) -> Result<()> {
+        let (arguments, class) = (self.pop()?, self.pop()?);
+        ensure!(class == Value::Global(Global::Class), Io, "the pickle makes an object of {class:?}");
+        ensure!(self.tuple(arguments)?.is_empty(), Io, "an object is made with arguments");
+        self.push_node(Node::Object(None))
+    }
+
+    /// State of an object that is already there: the attributes of one of libtorch's. A state dict carries versions
+    /// of its modules this way, which loading does not need.
     fn build(&mut self) -> Result<()> {
-        self.pop()?;
+        let state = self.pop()?;
+        let attributes = match state {
+            Value::Node(number) if matches!(self.nodes[number], Node::Dict(_)) => Some(number),
+            _ => None,
+        };
         match self.target()? {
             Node::Dict(_) => Ok(()),
+            Node::Object(known @ None) if attributes.is_some() => {
+                *known = attributes;
+                Ok(())
+            }
+            Node::Object(_) => bail!(Io, "an object takes {state:?} for its attributes"),
             _ => bail!(Io, "the pickle sets the state of something that is no dict"),
         }
     }
@@ -458,6 +510,13 @@ fn allowed(module: &str, name: &str) -> Result<Global> {
         ("torch._utils", "_rebuild_tensor_v3") => Some(Global::RebuildTensorV3),
         ("torch._utils", "_rebuild_parameter") => Some(Global::RebuildParameter),
         ("torch.storage", "UntypedStorage") => Some(Global::Storage(None)),
+        ("builtins", "complex") => Some(Global::Complex),
+        ("torch.jit._pickle", "build_intlist") => Some(Global::BuildList(Kind::Int)),
+        ("torch.jit._pickle", "build_doublelist") => Some(Global::BuildList(Kind::Float)),
+        ("torch.jit._pickle", "build_boollist") => Some(Global::BuildList(Kind::Bool)),
+        ("torch.jit._pickle", "build_tensorlist") => Some(Global::BuildList(Kind::Tensor)),
+        ("__torch__", _) => Some(Global::Class),
+        (module, _) if module.starts_with("__torch__.") => Some(Global::Class),
         ("torch", "Size") => Some(Global::Size),
         ("torch", "device") => Some(Global::Device),
         ("torch", name) => match STORAGES.iter().find(|row| row.0 == name) {

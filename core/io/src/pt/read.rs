@@ -21,6 +21,8 @@ pub struct Checkpoint {
     pub entries: Vec<Entry>,
     /// What is not a tensor (epochs, learning rates of an optimizer's state), named in the same way.
     pub values: Vec<(String, Leaf)>,
+    /// How many entries stand before each value in the file.
+    pub(super) entries_before: Vec<usize>,
 }
 
 /// Reads a file.
@@ -59,7 +61,7 @@ pub fn read(mut source: impl Read + Seek) -> Result<Checkpoint> {
         };
         entries.push(entry(name, tensor, storage)?);
     }
-    Ok(Checkpoint { entries, values: leaves.values })
+    Ok(Checkpoint { entries, values: leaves.values, entries_before: leaves.tensors_before })
 }
 
 fn entry(name: String, tensor: TensorRef<'_>, storage: Storage) -> Result<Entry> {

@@ -148,7 +148,7 @@ pub fn binary_cross_entropy(
             ensure!(within, Runtime, "all elements of input should be between 0 and 1");
         }
     }
-    reduced(out, self_, target, weight, reduction, deviation::cross_entropy)
+    reduced(out, self_, &super::rules::paired(self_, target), weight, reduction, deviation::cross_entropy)
 }
 
 /// out = the gradient of `binary_cross_entropy` by self
@@ -163,7 +163,7 @@ pub fn binary_cross_entropy_backward(
     if let Some(weight) = weight {
         super::rules::check_expandable(weight.sizes(), out.sizes())?;
     }
-    let share = share_of(out, reduction);
+    let (share, target) = (share_of(out, reduction), &super::rules::paired(self_, target));
     over(out.dtype, [out, grad_output, self_, target], |walk| deviation::cross_entropy_backward(walk, share))?;
     weight.map_or(Ok(()), |weight| super::pointwise::mul(out, out, weight))
 }

@@ -40,8 +40,7 @@ struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
   template <class Self, class Visit>
   static void fields(Self& self, const Visit& visit) {
     visit("lr", self.lr_);
-    visit("beta1", std::get<0>(self.betas_));
-    visit("beta2", std::get<1>(self.betas_));
+    visit("betas", self.betas_);
     visit("eps", self.eps_);
     visit("weight_decay", self.weight_decay_);
     visit("amsgrad", self.amsgrad_);
@@ -76,8 +75,7 @@ struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
   template <class Self, class Visit>
   static void fields(Self& self, const Visit& visit) {
     visit("lr", self.lr_);
-    visit("beta1", std::get<0>(self.betas_));
-    visit("beta2", std::get<1>(self.betas_));
+    visit("betas", self.betas_);
     visit("eps", self.eps_);
     visit("weight_decay", self.weight_decay_);
     visit("amsgrad", self.amsgrad_);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace torch {
@@ -56,6 +57,7 @@ template <class T>
 c10::IValue field(const std::deque<T>& values) {
   return std::vector<T>(values.begin(), values.end());
 }
+RLT_LAZY c10::IValue field(const std::tuple<double, double>& pair) { return std::vector<double>{std::get<0>(pair), std::get<1>(pair)}; }
 template <class T>
 void set_field(T& place, const c10::IValue& value) {
   place = value.to<T>();
@@ -68,6 +70,11 @@ template <class T>
 void set_field(std::deque<T>& place, const c10::IValue& value) {
   auto values = value.to<std::vector<T>>();
   place.assign(values.begin(), values.end());
+}
+RLT_LAZY void set_field(std::tuple<double, double>& place, const c10::IValue& value) {
+  auto values = value.to<std::vector<double>>();
+  TORCH_CHECK(values.size() == 2, "a pair of numbers is expected, not ", values.size());
+  place = {values[0], values[1]};
 }
 RLT_LAZY bool same(const c10::IValue& a, const c10::IValue& b) {
   if (a.isTensor() && b.isTensor()) {
@@ -296,26 +303,35 @@ class OptimizerOf {
   ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>>& state() noexcept { return state_; }
   const ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>>& state() const noexcept { return state_; }
 
-  /// `param_groups.0.lr`, `state.0.exp_avg`: options by group, states by the position of the parameter.
+  /// libtorch's layout: `state` by parameter, and `param_groups` with the names of their parameters and with their options. A
+  /// parameter's name is any text; here, its position.
   virtual void save(serialize::OutputArchive& archive) const {
     archive.write("pytorch_version", c10::IValue("1.5.0"));
-    archive.write("param_groups.size", c10::IValue(static_cast<int64_t>(param_groups_.size())));
+    serialize::OutputArchive states, groups;
+    auto write_size = [](serialize::OutputArchive& list, const char* name, size_t size) {
+      list.write(name, at::full({}, static_cast<int64_t>(size), at::kLong));
+    };
+    write_size(groups, "param_groups/size", param_groups_.size());
     size_t position = 0;
     for (size_t g = 0; g < param_groups_.size(); ++g) {
-      serialize::OutputArchive options;
-      options.write("params", c10::IValue(static_cast<int64_t>(param_groups_[g].params().size())));
-      param_groups_[g].options().serialize(options);
-      archive.write("param_groups." + std::to_string(g), options);
-      for (const Tensor& param : param_groups_[g].params()) {
-        auto found = state_.find(param.unsafeGetTensorImpl());
-        if (found != state_.end()) {
-          serialize::OutputArchive state;
-          found->second->serialize(state);
-          archive.write("state." + std::to_string(position), state);
-        }
-        ++position;
+      const std::vector<Tensor>& params = param_groups_[g].params();
+      serialize::OutputArchive group, options;
+      write_size(group, "params/size", params.size());
+      for (size_t i = 0; i < params.size(); ++i) {
+        const std::string name = std::to_string(position++);
+        group.write("params/" + std::to_string(i), c10::IValue(name));
+        auto found = state_.find(params[i].unsafeGetTensorImpl());
+        if (found == state_.end()) continue;
+        serialize::OutputArchive state;
+        found->second->serialize(state);
+        states.write(name, state);
       }
+      param_groups_[g].options().serialize(options);
+      group.write("options", options);
+      groups.write("param_groups/" + std::to_string(g), group);
     }
+    archive.write("state", states);
+    archive.write("param_groups", groups);
   }
   virtual void load(serialize::InputArchive& archive) {
     c10::IValue value;
@@ -325,24 +341,26 @@ class OptimizerOf {
   /// Loads what save wrote, into states that a function makes.
   template <class Make>
   void load_new(serialize::InputArchive& archive, const Make& make_state) {
-    c10::IValue size;
-    archive.read("param_groups.size", size);
-    TORCH_CHECK(size.toInt() == static_cast<int64_t>(param_groups_.size()), "loaded state dict has a different number of parameter groups");
-    size_t position = 0;
+    serialize::InputArchive states, groups;
+    archive.try_read("state", states);
+    archive.read("param_groups", groups);
+    TORCH_CHECK(size_in(groups, "param_groups/size") == param_groups_.size(), "loaded state dict has a different number of parameter groups");
     for (size_t g = 0; g < param_groups_.size(); ++g) {
-      serialize::InputArchive options;
-      archive.read("param_groups." + std::to_string(g), options);
-      options.read("params", size);
-      TORCH_CHECK(size.toInt() == static_cast<int64_t>(param_groups_[g].params().size()),
+      const std::vector<Tensor>& params = param_groups_[g].params();
+      serialize::InputArchive group, options;
+      groups.read("param_groups/" + std::to_string(g), group);
+      TORCH_CHECK(size_in(group, "params/size") == params.size(),
                   "loaded state dict contains a parameter group that has a different size than the optimizer's parameter group");
+      group.try_read("options", options);
       param_groups_[g].options().serialize(options);
-      for (const Tensor& param : param_groups_[g].params()) {
-        serialize::InputArchive nested;
-        if (archive.try_read("state." + std::to_string(position++), nested)) {
-          std::unique_ptr<OptimizerParamState> fresh = make_state();
-          fresh->serialize(nested);
-          state_[param.unsafeGetTensorImpl()] = std::move(fresh);
-        }
+      for (size_t i = 0; i < params.size(); ++i) {
+        c10::IValue name;
+        group.read("params/" + std::to_string(i), name);
+        serialize::InputArchive state;
+        if (!states.try_read(name.toStringRef(), state)) continue;
+        std::unique_ptr<OptimizerParamState> fresh = make_state();
+        fresh->serialize(state);
+        state_[params[i].unsafeGetTensorImpl()] = std::move(fresh);
       }
     }
   }
@@ -370,12 +388,15 @@ class OptimizerOf {
     TORCH_WARN("Your serialized ", name, " optimizer is still using the old serialization format. ", more, "You should re-save your ", name,
                " optimizer to use the new serialization format.");
   }
+  static size_t size_in(serialize::InputArchive& archive, const std::string& name) {
+    Tensor size;
+    archive.read(name, size);
+    return static_cast<size_t>(size.template item<int64_t>());
+  }
   /// A list in that format: its length, and each tensor under its position.
   template <class Tensors>
   static Tensors read_old(serialize::InputArchive& archive, const std::string& key) {
-    Tensor size;
-    archive.read(key + "/size", size);
-    Tensors tensors(static_cast<size_t>(size.template item<int64_t>()));
+    Tensors tensors(size_in(archive, key + "/size"));
     for (size_t i = 0; i < tensors.size(); ++i) archive.read(key + "/" + std::to_string(i), tensors[i], /*is_buffer=*/true);
     return tensors;
   }

@@ -1,5 +1,5 @@
-// InputArchive: named tensors and values from a file that save wrote, or a state_dict that Python saved. A nested
-// archive is a prefix.
+// InputArchive: named tensors and values from a file that save wrote, here or in libtorch, or a state_dict that Python saved. A
+// nested archive is a prefix.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -28,7 +28,7 @@ class InputArchive final {
 
   void load_from(const std::string& path, std::optional<at::Device> device = std::nullopt) {
     rlt_state_dict* dict = nullptr;
-    rlt::check(rlt_state_dict_load(path.c_str(), RLT_FORMAT_AUTO, &dict));
+    rlt::check(rlt_state_dict_load_all(path.c_str(), &dict));
     dict_ = detail::StateDict(dict, detail::FreeStateDict());
     device_ = device;
     prefix_.clear();
@@ -172,15 +172,14 @@ class InputArchive final {
     if (type == "bool") return tensor.item<bool>();
     if (type == "complex") return tensor.item<c10::complex<double>>();
     if (type == "str") return std::string(reinterpret_cast<const char*>(tensor.template const_data_ptr<uint8_t>()), static_cast<size_t>(tensor.numel()));
-    if (type != "list") return {};
+    if (type == "none") return {};
     InputArchive items;
-    enter(key + ":list", items);
-    auto kind = [&](const char* name) { return items.find(items.prefix_ + name).defined(); };
+    enter(key, items);
     int64_t count = tensor.item<int64_t>();
-    if (kind("tensor")) return list_of<at::Tensor>(items, count);
-    if (kind("int")) return list_of<int64_t>(items, count);
-    if (kind("double")) return list_of<double>(items, count);
-    if (kind("bool")) return list_of<bool>(items, count);
+    if (type == "tensor_list") return list_of<at::Tensor>(items, count);
+    if (type == "int_list") return list_of<int64_t>(items, count);
+    if (type == "double_list") return list_of<double>(items, count);
+    if (type == "bool_list") return list_of<bool>(items, count);
     return list_of<c10::IValue>(items, count);
   }
   template <class T>

@@ -51,10 +51,9 @@ class OutputArchive final {
       put("str", torch::detail::from_elements(text.data(), text.size(), {static_cast<int64_t>(text.size())}, at::kByte));
     } else {
       // The length, and each element under its position.
-      put("list", at::full({}, static_cast<int64_t>(value.toList().size()), at::kLong));
-      write_kind(key + ":list", value);
+      put(kind_of(value), at::full({}, static_cast<int64_t>(value.toList().size()), at::kLong));
       int64_t position = 0;
-      for (const c10::IValue& item : value.toList()) write(key + ":list." + std::to_string(position++), item);
+      for (const c10::IValue& item : value.toList()) write(key + "." + std::to_string(position++), item);
     }
   }
   /// Writes what another archive holds, under a prefix.
@@ -91,9 +90,8 @@ class OutputArchive final {
   rlt_state_dict* handle() const { return dict_.get(); }
 
  private:
-  void write_kind(const std::string& key, const c10::IValue& list) {
-    const char* kind = list.isTensorList() ? "tensor" : list.isIntList() ? "int" : list.isDoubleList() ? "double" : list.isBoolList() ? "bool" : "any";
-    write(key + "." + kind, at::empty({0}, at::kByte));
+  static const char* kind_of(const c10::IValue& list) {
+    return list.isTensorList() ? "tensor_list" : list.isIntList() ? "int_list" : list.isDoubleList() ? "double_list" : list.isBoolList() ? "bool_list" : "list";
   }
   template <class Visit>
   void for_each_block(const Visit& visit) {

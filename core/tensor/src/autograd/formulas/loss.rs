@@ -2,7 +2,7 @@
 
 use super::super::Expr;
 use crate::ops;
-use crate::ops::rules::broadcast_sizes;
+use crate::ops::rules::{broadcast_sizes, same_but_ones};
 use rushlight_base::Scalar;
 
 /// What a loss returns for the losses of the elements.
@@ -40,9 +40,15 @@ fn spread(self_: &Expr) -> Expr {
     (self_ * (-self_ + 1.0)).clamp_min(1e-12)
 }
 
+/// The target of a binary cross entropy, with the sizes of `self` where only ones tell them apart.
+fn paired(self_: &Expr, target: &Expr) -> Expr {
+    let sizes = self_.sizes();
+    if same_but_ones(&sizes, &target.sizes()) { target.reshape(&sizes) } else { target.clone() }
+}
+
 /// The slope of `binary_cross_entropy`: w (x - t) / (x (1 - x)).
 pub fn binary_cross_entropy_slope(self_: &Expr, target: &Expr, weight: Option<&Expr>) -> Expr {
-    weighed((self_ - target) / spread(self_), weight)
+    weighed((self_ - paired(self_, target)) / spread(self_), weight)
 }
 
 /// The gradient of `binary_cross_entropy` by the target: w (ln(1 - x) - ln x).
@@ -54,6 +60,9 @@ pub fn binary_cross_entropy_target(
     reduction: i64,
 ) -> Expr {
     let slope = (-self_ + 1.0).log().clamp_min(-100.0) - self_.log().clamp_min(-100.0);
+    if same_but_ones(&self_.sizes(), &target.sizes()) {
+        return shared(grad * weighed(slope, weight), reduction).reshape(&target.sizes());
+    }
     match broadcast_sizes(&self_.sizes(), &target.sizes()) {
         Ok(sizes) => shared(grad * weighed(slope.expand(&sizes, false), weight), reduction),
         Err(error) => Expr::from(error),
@@ -69,7 +78,7 @@ pub fn binary_cross_entropy_twice(
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    let spread = spread(self_);
+    let (spread, target) = (spread(self_), &paired(self_, target));
     let slope = (self_ * self_ - self_ * target * 2.0 + target) / (&spread * &spread);
     shared(grad * grad_output * weighed(slope, weight), reduction)
 }
@@ -79,10 +88,12 @@ pub fn binary_cross_entropy_twice_target(
     grad: &Expr,
     grad_output: &Expr,
     self_: &Expr,
+    target_sizes: &[i64],
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    shared(-(grad * grad_output * weighed(spread(self_).reciprocal(), weight)), reduction)
+    let gradient = shared(-(grad * grad_output * weighed(spread(self_).reciprocal(), weight)), reduction);
+    if same_but_ones(&self_.sizes(), target_sizes) { gradient.reshape(target_sizes) } else { gradient }
 }
 
 /// The derivative of the gradient of `multilabel_margin_loss` by the gradient of its output: the slopes, times `grad`.

@@ -33,8 +33,33 @@ pub fn huber_loss(self_: &Dense, target: &Dense, reduction: i64, delta: f64) -> 
     reduced(self_, target, reduction)
 }
 
+/// Are these the same sizes, but for ones that stand elsewhere?
+pub fn same_but_ones(a: &[i64], b: &[i64]) -> bool {
+    let counting = |sizes: &[i64]| -> DimVec { sizes.iter().copied().filter(|&size| size != 1).collect() };
+    a != b && counting(a) == counting(b)
+}
+
+/// `target`, with the sizes of `self` where only ones tell them apart: the binary cross entropy of a column and a row pairs their
+/// elements in order, as PyTorch's does.
+pub fn paired(self_: &Dense, target: &Dense) -> Dense {
+    let mut view = target.clone();
+    if same_but_ones(self_.sizes(), target.sizes()) {
+        let mut strides = target.sizes().iter().zip(target.strides()).filter(|(size, _)| **size != 1);
+        view.geometry.sizes = DimVec::from_slice(self_.sizes());
+        let of_size = |&size: &i64| if size == 1 { 1 } else { strides.next().map_or(1, |(_, stride)| *stride) };
+        view.geometry.strides = self_.sizes().iter().map(of_size).collect();
+    }
+    view
+}
+
+/// The gradient of each element, for pairs like those of the loss.
+pub fn binary_cross_entropy_backward(grad_output: &Dense, self_: &Dense, target: &Dense) -> Result<Spec> {
+    reduced_backward(grad_output, self_, &paired(self_, target))
+}
+
 /// All of one dtype; weights broadcast to the losses.
 pub fn binary_cross_entropy(self_: &Dense, target: &Dense, weight: Option<&Dense>, reduction: i64) -> Result<Spec> {
+    let target = &paired(self_, target);
     let (dtype, found) = (self_.dtype, target.dtype);
     ensure!(found == dtype, Runtime, "Found dtype {} but expected {}", found.c10_name(), dtype.c10_name());
     if let Some(weight) = weight {

@@ -88,7 +88,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let result = rules::reduced_backward(grad_output, self_, target)?.make()?;
+            let result = rules::binary_cross_entropy_backward(grad_output, self_, target)?.make()?;
             if dispatch::on_cpu(
                 "binary_cross_entropy_backward",
                 &result,
@@ -113,7 +113,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let spec = rules::reduced_backward(grad_output, self_, target)?;
+            let spec = rules::binary_cross_entropy_backward(grad_output, self_, target)?;
             let place = spec.prepare_out(
                 grad_input,
                 Overlap::Temporary,
@@ -147,7 +147,7 @@ mod gradient {
             Ok(BinaryCrossEntropyBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
-                target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
+                target: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), target)?,
                 weight: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), weight)?,
                 reduction,
             })
@@ -220,11 +220,21 @@ mod gradient {
             {
                 let grad_output = &call.unpack(&self.grad_output)?;
                 let self_ = &call.unpack(&self.self_)?;
+                let target = &call.unpack(&self.target)?;
                 let weight = call.unpack_option(&self.weight)?;
                 let weight = weight.as_ref();
                 let reduction = self.reduction;
-                gradients
-                    .set(2, formulas::binary_cross_entropy_twice_target(grad, grad_output, self_, weight, reduction))?;
+                gradients.set(
+                    2,
+                    formulas::binary_cross_entropy_twice_target(
+                        grad,
+                        grad_output,
+                        self_,
+                        &target.sizes(),
+                        weight,
+                        reduction,
+                    ),
+                )?;
             }
             Ok(())
         }
