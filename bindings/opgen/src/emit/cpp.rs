@@ -137,7 +137,14 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
                 ),
             };
             // The C interface's factories do not know of gradients, so that asking for them is the last step.
-            let factory = face.form.function && face.params.iter().any(|param| param.kind == Kind::Options);
+            let has = |kind: Kind| face.params.iter().any(|param| param.kind == kind);
+            let factory = face.form.function && has(Kind::Options);
+            // As in libtorch, conversions refuse what they would not do.
+            let refusal = if !factory && has(Kind::Options) && has(Kind::MemoryFormatOptional) {
+                "  rlt::refuse_requires_grad(options);\n"
+            } else {
+                ""
+            };
             let end = if factory {
                 format!(
                     "  Tensor result = {back};\n  if (options.requires_grad()) result.set_requires_grad(true);\n  return result;\n"
@@ -145,7 +152,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             } else {
                 format!("  return {back};\n")
             };
-            (result, format!("{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
+            (result, format!("{refusal}{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
         }
     }
 }
@@ -186,7 +193,7 @@ fn value(kind: Kind, x: &str) -> String {
         Kind::DType | Kind::MemoryFormat => format!("static_cast<int32_t>({x})"),
         Kind::Str => format!("rlt::text({x})"),
         Kind::TensorList => format!("rlt::handles({x}), rlt::length({x}.size())"),
-        Kind::TensorOptionalList => format!("rlt::optional_handles({x}).data(), rlt::length({x}.size())"),
+        Kind::TensorOptionalList => format!("rlt::index_handles({x}).data(), rlt::length({x}.size())"),
         Kind::ScalarList => format!("rlt::scalars({x}), rlt::length({x}.size())"),
         Kind::IntList | Kind::FloatList => format!("{x}.data(), rlt::length({x}.size())"),
         Kind::IntListOptional | Kind::FloatListOptional => format!("{x}.raw_data(), {x}.raw_length()"),

@@ -105,6 +105,12 @@ fn root(index: usize, output: &Tensor, grad: Option<&Tensor>) -> Result<(Edge, T
         }
         None => {
             ensure!(output.numel() == 1, Runtime, "grad can be implicitly created only for scalar outputs");
+            ensure!(
+                !output.dtype().is_complex(),
+                Runtime,
+                "grad can be computed only for real scalar outputs but got {}",
+                output.dtype().c10_name()
+            );
             ops::ones(&output.sizes(), output.options())?
         }
     };

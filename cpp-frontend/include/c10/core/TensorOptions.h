@@ -166,3 +166,14 @@ inline std::string toString(const TensorOptions& options) { return str(options);
 
 RLT_NAMESPACE_END
 }  // namespace c10
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+/// What converts a tensor to options cannot make it require gradients.
+inline void refuse_requires_grad(const c10::TensorOptions& options) {
+  if (C10_UNLIKELY(options.requires_grad())) {
+    raise<c10::Error>("Operators taking TensorOptions cannot take a TensorOptions with options.requires_grad set as true. This isn't implemented yet.");
+  }
+}
+RLT_NAMESPACE_END
+}  // namespace rlt
