@@ -91,6 +91,9 @@ CALLS = [
     ("_upsample_bilinear2d_aa", [t(2, 3, 4), [2, 2], False]),
     ("_upsample_bicubic2d_aa", [t(1, 2, 3, 4), [0, 2], False]),
     ("_upsample_bicubic2d_aa_backward", [t(1, 2, 3, 4), [2, 2], [1, 2, 5, 5], False]),
+    ("upsample_nearest1d", [t(1, 2, 3), [0]]),
+    ("upsample_nearest1d_backward", [t(1, 2, 3), [2], [1, 2, 5]]),
+    ("upsample_nearest3d_backward", [t(1, 2, 3), [3, 4, 4], [1, 2, 5, 5, 5]]),
     # indices out of bounds
     ("select.int", [t(2, 3), 0, 2]),
     ("select.int", [t(2, 3), 1, -4]),

@@ -3717,7 +3717,7 @@ static void example_histc(void) {
 static void example__histogramdd_from_bin_cts(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor__histogramdd_from_bin_cts(self0, (const int64_t[]){1, 2}, 2, NULL, NULL, 0, &out), "_histogramdd_from_bin_cts");
+    example_ok(rlt_tensor__histogramdd_from_bin_cts(self0, (const int64_t[]){1, 2}, 2, NULL, 0, NULL, 0, &out), "_histogramdd_from_bin_cts");
     example_expect(out, "_histogramdd_from_bin_cts", (const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }

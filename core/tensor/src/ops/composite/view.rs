@@ -108,6 +108,8 @@ pub fn transposed(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
 
 /// As `t`, of the tensor itself.
 pub fn t_(self_: &Tensor) -> Result<()> {
+    let ndim = self_.ndim();
+    ensure!(ndim <= 2, Runtime, "t_() expects a tensor with <= 2 dimensions, but self is {ndim}D");
     become_view(self_, ops::t)
 }
 

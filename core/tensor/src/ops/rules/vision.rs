@@ -1,8 +1,25 @@
 //! Rules of operators on images: resizing, padding, columns.
 
-use super::spatial::{Spatial, check_image, crossed, each, formatted, with_spatial};
+use super::spatial::{Spatial, check_image, each, formatted, with_spatial};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, SmallVec, bail, ensure, format_sizes};
+
+/// Neither an image nor what it is resized to may be without elements.
+fn check_filled(input: &[i64], output: &[i64]) -> Result<()> {
+    let named = |sizes: &[i64]| {
+        let names = ["D", "H", "W"].into_iter().skip(3 - sizes.len().min(3));
+        names.zip(sizes).map(|(name, size)| format!("{name}: {size}")).collect::<Vec<_>>().join(", ")
+    };
+    ensure!(
+        input.iter().chain(output).all(|&size| size > 0),
+        Runtime,
+        "Input and output sizes should be greater than 0, but got input ({}){} output ({})",
+        named(input),
+        if input.len() == 1 { " and" } else { "" },
+        named(output)
+    );
+    Ok(())
+}
 
 fn upsampled(self_: &Dense, output_size: &[i64], spatial: usize) -> Result<Spec> {
     ensure!(
@@ -19,13 +36,7 @@ fn upsampled(self_: &Dense, output_size: &[i64], spatial: usize) -> Result<Spec>
         self_.ndim()
     );
     let input = &self_.sizes()[2..];
-    ensure!(
-        input.iter().chain(output_size).all(|&size| size > 0),
-        Runtime,
-        "Input and output sizes should be greater than 0, but got input ({}) output ({})",
-        crossed(input),
-        crossed(output_size)
-    );
+    check_filled(input, output_size)?;
     ensure!(
         self_.numel() != 0 || self_.sizes()[1..].iter().all(|&size| size != 0),
         Runtime,
@@ -60,21 +71,36 @@ fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i6
             sizes.len()
         );
     }
+    check_filled(&input_size[2..], output_size)?;
     ensure!(
-        input_size[2..].iter().chain(output_size).all(|&size| size > 0) && input_size.iter().all(|&size| size >= 0),
+        input_size.iter().all(|&size| size >= 0),
         Runtime,
-        "Input and output sizes should be greater than 0, but got input ({}) output ({})",
-        crossed(&input_size[2..]),
-        crossed(output_size)
+        "expected an input_size without negative numbers, but got {}",
+        format_sizes(input_size)
     );
-    let wanted = with_spatial(input_size, output_size);
+    let (wanted, found) = (with_spatial(input_size, output_size), grad_output.sizes());
     ensure!(
-        grad_output.sizes() == &*wanted,
+        found.len() == wanted.len(),
         Runtime,
-        "Expected grad_output to have the same shape as output; output.size() = {} but got grad_output.size() = {}",
-        format_sizes(&wanted),
-        format_sizes(grad_output.sizes())
+        "Expected grad_output to be a tensor of dimension {} but got: dimension {}",
+        wanted.len(),
+        found.len()
     );
+    for (dim, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+        // The words for sequences are others.
+        ensure!(
+            found == wanted || spatial != 1,
+            Runtime,
+            "Expected a tensor of dimension 3 and tensor.size[{dim}] == {wanted} but got: dimension 3 and \
+             tensor.size[{dim}] = {found}"
+        );
+        ensure!(
+            found == wanted,
+            Runtime,
+            "Expected grad_output to have the same shape as output; output.size({dim}) = {wanted} but got \
+             grad_output.size({dim}) = {found}"
+        );
+    }
     formatted(input_size, grad_output.dtype, &[grad_output])
 }
 
