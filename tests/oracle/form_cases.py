@@ -48,6 +48,8 @@ class Cases:
         op = f"aten::{name}" + (f".{overload}" if overload else "")
         added = Recorder(self.files).add(self.files[name], function, op, arguments, keywords)
         assert added, f"{op} {arguments}"
+        if not function._schema.returns:
+            self.files[name].cases[-1]["outs"] = []
 
     def write(self):
         for name, file in self.files.items():
@@ -139,7 +141,9 @@ def images(cases):
         for dtype in FLOATS + [torch.uint8]:
             make = lambda *sizes: (rand(*sizes) * 255).to(dtype) if dtype == torch.uint8 else rand(*sizes, dtype=dtype)
             for sizes, wanted in shapes:
-                for align, scales in [(False, (None, None)), (True, (None, None)), (False, (0.45, 1.3))]:
+                # Factors that do not lead beyond the image, where weights are quotients of rounding errors.
+                factors = tuple((out + 0.25) / size for out, size in zip(wanted, sizes[2:]))
+                for align, scales in [(False, (None, None)), (True, (None, None)), (False, factors)]:
                     cases.add(name, "", make(*sizes), wanted, align, *scales)
                     if dtype != torch.uint8:
                         grad = rand(*sizes[:2], *wanted, dtype=dtype)
