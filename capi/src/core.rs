@@ -1,13 +1,15 @@
 //! `rushlight/core.h`: version, errors, and the process-wide runtime with its hooks.
 
+use crate::support::callback::Context;
 use crate::support::handle::{self, Handle};
 use crate::support::last_error::{self, CError};
 use crate::support::sized::{self, SizedStruct};
 use crate::support::{arg, guard, guard_free, out, restore_hook};
 use rushlight_base::memory::{self, AllocatorHooks};
 use rushlight_base::runtime::{self, Determinism, LogHook, ParallelForHook};
-use rushlight_base::{DType, Error, ErrorKind, ensure, err, handles};
+use rushlight_base::{DType, Error, ErrorKind, Payload, ensure, err, handles};
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::Arc;
 
 /// The version of this interface. It grows when functions are added; nothing is ever changed or removed.
 pub const RLT_ABI_VERSION: i32 = 1;
@@ -209,6 +211,36 @@ pub unsafe extern "C" fn rlt_set_last_error(code: i32, message: *const c_char) -
     })
 }
 
+/// As `rlt_set_last_error`; the error carries `payload` through every thread that it comes by, to whoever asks for it with
+/// `rlt_last_error_payload`. `deleter` frees it when nobody has the error any more: on any thread, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_set_last_error_carrying(
+    code: i32,
+    message: *const c_char,
+    payload: *mut c_void,
+    deleter: rlt_deleter,
+) -> i32 {
+    let payload: Payload = Arc::new(Context::new(payload, deleter));
+    guard("rlt_set_last_error_carrying", || {
+        let message = if message.is_null() { c"unknown error".as_ptr() } else { message };
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+        let kind = ErrorKind::from_code(code).unwrap_or(ErrorKind::Callback);
+        Err(Error::new(kind, message).carrying(Some(payload.clone())))
+    })
+}
+
+/// What this thread's last error carries, if it was given with this `deleter`, which tells whose it is; else NULL. Valid as
+/// the text is.
+#[unsafe(no_mangle)]
+pub extern "C" fn rlt_last_error_payload(deleter: rlt_deleter) -> *mut c_void {
+    let own = |error: &CError| {
+        let context = error.payload()?.downcast_ref::<Context>()?;
+        context.is_freed_by(deleter).then(|| context.get())
+    };
+    last_error::with(|error| error.and_then(own).unwrap_or(std::ptr::null_mut()))
+}
+
 /// The code of an error; `RLT_ERROR_NULL_POINTER` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_error_code(error: *const rlt_error) -> i32 {
@@ -274,10 +306,14 @@ pub extern "C" fn rlt_manual_seed(seed: u64) -> i32 {
     })
 }
 
-/// Sets the dtype of floating-point tensors that are made without one: a floating-point `RLT_DTYPE_*`.
+/// Sets the dtype of tensors that are made without one, where nothing else decides on it: a `RLT_DTYPE_*`. Elementary
+/// functions need a floating-point one.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_set_default_dtype(dtype: i32) -> i32 {
-    guard("rlt_set_default_dtype", || runtime::set_default_dtype(DType::from_code(dtype)?))
+    guard("rlt_set_default_dtype", || {
+        runtime::set_default_dtype(DType::from_code(dtype)?);
+        Ok(())
+    })
 }
 
 /// The dtype of floating-point tensors that are made without one.

@@ -117,6 +117,11 @@
 typedef struct rlt_error rlt_error;
 
 /**
+ * Frees the context of a callback. NULL where there is nothing to free.
+ */
+typedef void (*rlt_deleter)(void *ctx);
+
+/**
  * An allocator of the embedder. Both functions may be called from any thread.
  */
 typedef struct rlt_allocator {
@@ -202,11 +207,6 @@ typedef struct rlt_memory_stats {
   int64_t reserved;
 } rlt_memory_stats;
 
-/**
- * Frees the context of a callback. NULL where there is nothing to free.
- */
-typedef void (*rlt_deleter)(void *ctx);
-
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -253,6 +253,21 @@ int32_t rlt_last_error_take(struct rlt_error **out);
 int32_t rlt_set_last_error(int32_t code, const char *message);
 
 /**
+ * As `rlt_set_last_error`; the error carries `payload` through every thread that it comes by, to whoever asks for it with
+ * `rlt_last_error_payload`. `deleter` frees it when nobody has the error any more: on any thread, once.
+ */
+int32_t rlt_set_last_error_carrying(int32_t code,
+                                    const char *message,
+                                    void *payload,
+                                    rlt_deleter deleter);
+
+/**
+ * What this thread's last error carries, if it was given with this `deleter`, which tells whose it is; else NULL. Valid as
+ * the text is.
+ */
+void *rlt_last_error_payload(rlt_deleter deleter);
+
+/**
  * The code of an error; `RLT_ERROR_NULL_POINTER` for NULL.
  */
 int32_t rlt_error_code(const struct rlt_error *error);
@@ -291,7 +306,8 @@ int32_t rlt_get_num_threads(int32_t *out);
 int32_t rlt_manual_seed(uint64_t seed);
 
 /**
- * Sets the dtype of floating-point tensors that are made without one: a floating-point `RLT_DTYPE_*`.
+ * Sets the dtype of tensors that are made without one, where nothing else decides on it: a `RLT_DTYPE_*`. Elementary
+ * functions need a floating-point one.
  */
 int32_t rlt_set_default_dtype(int32_t dtype);
 

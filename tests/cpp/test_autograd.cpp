@@ -167,6 +167,123 @@ TEST(Graph, Nodes) {
   EXPECT_TRUE(x.is_leaf());
 }
 
+struct Refusal {
+  int level;
+};
+
+/// A function whose backward differentiates another of its kind, `levels` deep; the last one throws.
+struct Refusing : Function<Refusing> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, int64_t levels) {
+    ctx->saved_data["levels"] = levels;
+    return x * 1;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    int64_t levels = ctx->saved_data["levels"].toInt();
+    if (levels == 0) throw Refusal{7};
+    torch::AutoGradMode on(true);
+    Refusing::apply(leaf(), levels - 1).sum().backward();
+    return {grads[0], Tensor()};
+  }
+};
+
+// From 60 passes within passes on, a pass runs on a thread of its own: what it throws comes through.
+TEST(Backward, ExceptionsComeFromAnyDepth) {
+  for (int64_t levels : {0, 1, 59, 61, 130}) {
+    Tensor y = Refusing::apply(leaf(), levels).sum();
+    try {
+      y.backward();
+      FAIL() << levels;
+    } catch (const Refusal& refusal) {
+      EXPECT_EQ(refusal.level, 7) << levels;
+    }
+  }
+  Tensor x = leaf();
+  x.register_hook([](const Tensor&) -> Tensor { throw std::out_of_range("from a hook"); });
+  EXPECT_THROW((x * 2).sum().backward(), std::out_of_range);
+  // An error that is nobody's exception afterwards is one of the library.
+  EXPECT_THROW(x.sum(5), c10::IndexError);
+}
+
+// t_ and its kin look at the same memory in another way; what a view is of stays as it is.
+TEST(Backward, ViewsInPlace) {
+  Tensor x = torch::arange(6, torch::kDouble).view({2, 3}).clone().requires_grad_();
+  Tensor y = x * 1;
+  const void* data = y.data_ptr();
+  Tensor& same = y.transpose_(0, 1);
+  EXPECT_TRUE(same.is_same(y));
+  EXPECT_EQ(y.data_ptr(), data);
+  EXPECT_EQ(y.strides(), torch::IntArrayRef({1, 3}));
+  EXPECT_EQ(y._version(), 1);
+  Tensor weights = torch::arange(6, torch::kDouble).view({3, 2});
+  (y * weights).sum().backward();
+  EXPECT_TRUE(x.grad().equal(weights.t()));
+
+  Tensor base = x * 1;
+  Tensor row = base[0];
+  row.unsqueeze_(0);
+  EXPECT_EQ(base.sizes(), torch::IntArrayRef({2, 3}));
+  row.mul_(2);
+  EXPECT_EQ(row.sizes(), torch::IntArrayRef({1, 3}));
+  EXPECT_TRUE(grad({base.sum()}, {x}, {}, /*retain_graph=*/true)[0].equal(torch::tensor({{2.0, 2.0, 2.0}, {1.0, 1.0, 1.0}}, torch::kDouble)));
+  base.mul_(3);
+  EXPECT_TRUE(grad({row.sum()}, {x})[0].equal(torch::tensor({{6.0, 6.0, 6.0}, {0.0, 0.0, 0.0}}, torch::kDouble)));
+
+  EXPECT_THROW(x.t_(), c10::Error);
+  EXPECT_THROW(torch::ones({2, 3}).view({3, 2}).requires_grad_().t_(), c10::Error);
+  {
+    torch::NoGradGuard off;
+    x.squeeze_().t_();
+  }
+  EXPECT_EQ(x.sizes(), torch::IntArrayRef({3, 2}));
+  x.mutable_grad().reset();
+  (x * weights).sum().backward();
+  EXPECT_TRUE(x.grad().equal(weights));
+
+  Tensor turned = torch::randn({2, 2}, torch::kComplexDouble);
+  Tensor lazy = turned.conj(), before = turned.clone();
+  lazy.t_();
+  EXPECT_TRUE(turned.equal(before));
+  EXPECT_TRUE(lazy.is_conj() && lazy.equal(before.conj().t()));
+}
+
+TEST(Backward, NeedsARealOutput) {
+  Tensor y = (leaf() * c10::Scalar(c10::complex<float>(0, 0.5))).sum();
+  try {
+    y.backward();
+    FAIL();
+  } catch (const c10::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("grad can be computed only for real scalar outputs but got ComplexFloat"), std::string::npos);
+  }
+  y.backward(torch::ones({}, torch::kComplexFloat));
+}
+
+// In place, the same numbers are drawn, and gradients pass as they do otherwise.
+TEST(Backward, RandomFormsInPlace) {
+  using Form = std::pair<Tensor (*)(const Tensor&), void (*)(Tensor&)>;
+  const Form forms[] = {
+      {[](const Tensor& x) { return torch::rrelu(x, 0.1, 0.9, true); }, [](Tensor& x) { torch::rrelu_(x, 0.1, 0.9, true); }},
+      {[](const Tensor& x) { return torch::rrelu(x, 0.1, 0.9, false); }, [](Tensor& x) { torch::rrelu_(x, 0.1, 0.9, false); }},
+      {[](const Tensor& x) { return torch::alpha_dropout(x, 0.4, true); }, [](Tensor& x) { torch::alpha_dropout_(x, 0.4, true); }},
+      {[](const Tensor& x) { return torch::feature_dropout(x, 0.4, true); }, [](Tensor& x) { torch::feature_dropout_(x, 0.4, true); }},
+      {[](const Tensor& x) { return torch::feature_alpha_dropout(x, 0.4, true); }, [](Tensor& x) { torch::feature_alpha_dropout_(x, 0.4, true); }},
+  };
+  torch::manual_seed(1);
+  Tensor start = torch::randn({6, 5, 3});
+  for (const Form& form : forms) {
+    Tensor x = start.clone().requires_grad_();
+    torch::manual_seed(2);
+    Tensor expected = form.first(x);
+    torch::manual_seed(2);
+    Tensor y = x * 1;
+    const void* data = y.data_ptr();
+    form.second(y);
+    EXPECT_EQ(y.data_ptr(), data);
+    EXPECT_TRUE(y.equal(expected));
+    EXPECT_TRUE(grad({y.sum()}, {x})[0].equal(grad({expected.sum()}, {x})[0]));
+    EXPECT_FALSE(expected.equal(start));
+  }
+}
+
 TEST(Guards, Nest) {
   Tensor x = leaf();
   {

@@ -64,6 +64,18 @@ TEST(Exceptions, Warnings) {
   for (int i = 0; i < 3; ++i) TORCH_WARN_ONCE("once");
   TORCH_WARN("number ", 5);
   EXPECT_EQ(collector.texts, (std::vector<std::string>{"once", "number 5"}));
+  collector.texts.clear();
+  torch::Tensor x = torch::ones({3}), mask = torch::zeros({3}, torch::kByte);
+  x.index({mask});
+  x.index_put_({mask}, torch::ones({0}), /*accumulate=*/true);
+  const std::string text = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.";
+  EXPECT_EQ(collector.texts, (std::vector<std::string>{text, text}));
+}
+
+TEST(Exceptions, OptionsThatCannotBeMet) {
+  torch::Tensor x = torch::ones({2}, torch::requires_grad());
+  EXPECT_THROW(x.to(torch::TensorOptions().requires_grad(true)), c10::Error);
+  EXPECT_TRUE(x.to(torch::TensorOptions(torch::kDouble).requires_grad(false)).requires_grad());
 }
 
 }  // namespace

@@ -27,6 +27,13 @@ TEST(Tensor, DtypesOfNumbers) {
   EXPECT_EQ(torch::tensor({1, 2}, torch::kInt).dtype(), torch::kInt);
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
   EXPECT_EQ(torch::tensor(1.5f).dtype(), torch::kDouble);
+  // libtorch takes any dtype.
+  torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kInt));
+  EXPECT_EQ(torch::ones(2).dtype(), torch::kInt);
+  EXPECT_EQ(torch::TensorOptions().dtype(), torch::kInt);
+  EXPECT_EQ(torch::arange(3).dtype(), torch::kLong);
+  EXPECT_EQ(torch::full({2}, 3).dtype(), torch::kLong);
+  EXPECT_EQ(torch::full({2}, 3.5).dtype(), torch::kInt);
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kFloat));
 }
 

@@ -6,7 +6,7 @@ use crate::support::{
 };
 use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
 use rushlight_base::runtime::Determinism;
-use rushlight_base::{err, handles, runtime};
+use rushlight_base::{ensure, err, handles, runtime};
 use rushlight_tensor::{Generator, Tensor, manual_seed};
 
 /// `NativeCore.libraryVersion`
@@ -129,7 +129,12 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_setDefaultDtype<'l
     _class: JClass<'l>,
     code: jint,
 ) {
-    guard(env, |_| runtime::set_default_dtype(dtype(code)?))
+    guard(env, |_| {
+        let dtype = dtype(code)?;
+        ensure!(dtype.is_floating(), Type, "only floating-point types are supported as the default type, got {dtype}");
+        runtime::set_default_dtype(dtype);
+        Ok(())
+    })
 }
 
 /// `NativeCore.setCancelled`

@@ -1801,6 +1801,36 @@ pub unsafe extern "C" fn rlt_tensor_rrelu(
     })
 }
 
+/// Scales elements below zero down: in training by random factors, else by their mean.
+///
+/// `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: `lower` must not be above `upper`; other dtypes are refused.
+/// The result is written into `self`.
+///
+/// `rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False,
+/// Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_rrelu_(
+    self_: *const rlt_tensor,
+    lower: *const rlt_scalar,
+    upper: *const rlt_scalar,
+    training: i32,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_rrelu_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let lower = arg::scalar(lower, "lower")?;
+            let upper = arg::scalar(upper, "upper")?;
+            let generator = arg::generator_opt(generator);
+            ops::rrelu_(&self_, lower, upper, arg::bool(training), generator.as_deref())
+        }
+    })
+}
+
 /// rrelu that writes the factors of training down.
 ///
 /// `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
@@ -1863,6 +1893,35 @@ pub unsafe extern "C" fn rlt_tensor__rrelu(
             let (result0, result1) = ops::_rrelu(&self_, lower, upper, generator.as_deref())?;
             out0.give(result0)?;
             out1.give(result1)
+        }
+    })
+}
+
+/// The factors of rrelu in training.
+///
+/// `out_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: As rrelu.
+///
+/// `_rrelu_slopes(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__rrelu_slopes(
+    self_: *const rlt_tensor,
+    lower: *const rlt_scalar,
+    upper: *const rlt_scalar,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__rrelu_slopes", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let lower = arg::scalar(lower, "lower")?;
+            let upper = arg::scalar(upper, "upper")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_rrelu_slopes(&self_, lower, upper, generator.as_deref())?)
         }
     })
 }

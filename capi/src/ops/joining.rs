@@ -915,3 +915,35 @@ pub unsafe extern "C" fn rlt_tensor__chunk_cat(
         }
     })
 }
+
+/// Puts sequences side by side in one tensor, the short ones padded behind or in front, in the dtype of
+/// the first.
+///
+/// `out[t, b] = sequences[b][t], or padding_value beyond its end; out[b, t] with batch_first; the end
+/// of each is at the end of out with padding_side left`
+///
+/// Shapes: `(T_b, *) each -> (T, B, *), or (B, T, *) with batch_first, T = the longest T_b`.
+/// Errors: At least one sequence; each has a dimension or more, and sizes behind the first that
+/// broadcast to those of the first sequence; `padding_side` is left or right.
+///
+/// `pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str
+/// padding_side="right") -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_pad_sequence(
+    sequences: *const *const rlt_tensor,
+    sequences_len: i64,
+    batch_first: i32,
+    padding_value: f64,
+    padding_side: *const c_char,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_pad_sequence", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let sequences = arg::tensors(sequences, sequences_len, "sequences")?;
+            let padding_side = arg::string(padding_side, "padding_side")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::pad_sequence(&sequences.refs(), arg::bool(batch_first), padding_value, padding_side)?)
+        }
+    })
+}

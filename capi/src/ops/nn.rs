@@ -371,6 +371,27 @@ pub unsafe extern "C" fn rlt_tensor_feature_dropout(
     })
 }
 
+/// While training, sets each channel to zero with probability p and scales up the others; otherwise
+/// returns the input.
+///
+/// `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+///
+/// Shapes: `(N, C, *) -> the same`.
+/// Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+/// The result is written into `self`.
+///
+/// `feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_feature_dropout_(self_: *const rlt_tensor, p: f64, train: i32) -> i32 {
+    guard("rlt_tensor_feature_dropout_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::feature_dropout_(&self_, p, arg::bool(train))
+        }
+    })
+}
+
 /// While training, sets each element with probability p to what `selu` saturates at, then shifts and
 /// scales so that mean 0 and variance 1 stay; otherwise returns the input.
 ///
@@ -398,6 +419,28 @@ pub unsafe extern "C" fn rlt_tensor_alpha_dropout(
     })
 }
 
+/// While training, sets each element with probability p to what `selu` saturates at, then shifts and
+/// scales so that mean 0 and variance 1 stay; otherwise returns the input.
+///
+/// `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 /
+/// sqrt((alpha^2 p + 1) (1 - p))`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `p` must lie in [0, 1].
+/// The result is written into `self`.
+///
+/// `alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_alpha_dropout_(self_: *const rlt_tensor, p: f64, train: i32) -> i32 {
+    guard("rlt_tensor_alpha_dropout_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::alpha_dropout_(&self_, p, arg::bool(train))
+        }
+    })
+}
+
 /// alpha_dropout of whole channels.
 ///
 /// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
@@ -420,6 +463,27 @@ pub unsafe extern "C" fn rlt_tensor_feature_alpha_dropout(
             let input = arg::tensor(input, "input")?;
             let out0 = out::tensor(out0, "out0")?;
             out0.give(ops::feature_alpha_dropout(&input, p, arg::bool(train))?)
+        }
+    })
+}
+
+/// alpha_dropout of whole channels.
+///
+/// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
+/// -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+///
+/// Shapes: `(N, C, *) -> the same`.
+/// Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+/// The result is written into `self`.
+///
+/// `feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_feature_alpha_dropout_(self_: *const rlt_tensor, p: f64, train: i32) -> i32 {
+    guard("rlt_tensor_feature_alpha_dropout_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::feature_alpha_dropout_(&self_, p, arg::bool(train))
         }
     })
 }

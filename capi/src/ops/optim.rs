@@ -206,3 +206,128 @@ pub unsafe extern "C" fn rlt_tensor__fused_adamw_(
         }
     })
 }
+
+/// One step of Adagrad over a list of parameters. Each step counter is a tensor with one element,
+/// already counted up by the caller.
+///
+/// `g = grad + weight_decay * p; s = s + g^2; p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) +
+/// eps)`
+///
+/// Shapes: `each parameter with its gradient, its sum and its step`.
+/// Errors: The lists must have one tensor for each parameter, of its shape, dtype and device.
+/// The lists are written in place.
+///
+/// `_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor(d!)[]
+/// state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor?
+/// grad_scale=None, Tensor? found_inf=None) -> ()`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__fused_adagrad_(
+    self_: *const *const rlt_tensor,
+    self_len: i64,
+    grads: *const *const rlt_tensor,
+    grads_len: i64,
+    state_sums: *const *const rlt_tensor,
+    state_sums_len: i64,
+    state_steps: *const *const rlt_tensor,
+    state_steps_len: i64,
+    lr: f64,
+    lr_decay: f64,
+    weight_decay: f64,
+    eps: f64,
+    maximize: i32,
+    grad_scale: *const rlt_tensor,
+    found_inf: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__fused_adagrad_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensors(self_, self_len, "self")?;
+            let grads = arg::tensors(grads, grads_len, "grads")?;
+            let state_sums = arg::tensors(state_sums, state_sums_len, "state_sums")?;
+            let state_steps = arg::tensors(state_steps, state_steps_len, "state_steps")?;
+            let grad_scale = arg::tensor_opt(grad_scale);
+            let found_inf = arg::tensor_opt(found_inf);
+            ops::_fused_adagrad_(
+                &self_.refs(),
+                &grads.refs(),
+                &state_sums.refs(),
+                &state_steps.refs(),
+                lr,
+                lr_decay,
+                weight_decay,
+                eps,
+                arg::bool(maximize),
+                grad_scale.as_deref(),
+                found_inf.as_deref(),
+            )
+        }
+    })
+}
+
+/// One step of RMSprop over a list of parameters. Without `centered` the list of means is empty,
+/// without momentum that of buffers.
+///
+/// `g = grad + weight_decay * p; v = alpha * v + (1 - alpha) * g^2; m = alpha * m + (1 - alpha) * g; d
+/// = g / (sqrt(centered ? v - m^2 : v) + eps); b = momentum * b + d; p = p - lr * (momentum ? b : d)`
+///
+/// Shapes: `each parameter with its gradient, its averages and its buffer`.
+/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty),
+/// of its shape, dtype and device.
+/// The lists are written in place.
+///
+/// `_fused_rmsprop_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] square_avgs, Tensor(d!)[]
+/// grad_avgs, Tensor(e!)[] momentum_buffer_list, *, float lr, float alpha, float eps, float
+/// weight_decay, float momentum, bool centered, bool maximize, Tensor? grad_scale=None, Tensor?
+/// found_inf=None) -> ()`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__fused_rmsprop_(
+    self_: *const *const rlt_tensor,
+    self_len: i64,
+    grads: *const *const rlt_tensor,
+    grads_len: i64,
+    square_avgs: *const *const rlt_tensor,
+    square_avgs_len: i64,
+    grad_avgs: *const *const rlt_tensor,
+    grad_avgs_len: i64,
+    momentum_buffer_list: *const *const rlt_tensor,
+    momentum_buffer_list_len: i64,
+    lr: f64,
+    alpha: f64,
+    eps: f64,
+    weight_decay: f64,
+    momentum: f64,
+    centered: i32,
+    maximize: i32,
+    grad_scale: *const rlt_tensor,
+    found_inf: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__fused_rmsprop_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensors(self_, self_len, "self")?;
+            let grads = arg::tensors(grads, grads_len, "grads")?;
+            let square_avgs = arg::tensors(square_avgs, square_avgs_len, "square_avgs")?;
+            let grad_avgs = arg::tensors(grad_avgs, grad_avgs_len, "grad_avgs")?;
+            let momentum_buffer_list =
+                arg::tensors(momentum_buffer_list, momentum_buffer_list_len, "momentum_buffer_list")?;
+            let grad_scale = arg::tensor_opt(grad_scale);
+            let found_inf = arg::tensor_opt(found_inf);
+            ops::_fused_rmsprop_(
+                &self_.refs(),
+                &grads.refs(),
+                &square_avgs.refs(),
+                &grad_avgs.refs(),
+                &momentum_buffer_list.refs(),
+                lr,
+                alpha,
+                eps,
+                weight_decay,
+                momentum,
+                arg::bool(centered),
+                arg::bool(maximize),
+                grad_scale.as_deref(),
+                found_inf.as_deref(),
+            )
+        }
+    })
+}

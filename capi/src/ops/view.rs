@@ -1154,3 +1154,282 @@ pub unsafe extern "C" fn rlt_tensor_chalf(
         }
     })
 }
+
+/// Transposes a matrix itself; no element moves.
+///
+/// `out[j, i] = self[i, j]`
+///
+/// Shapes: `(m, n) -> (n, m)`.
+/// Errors: More than two dimensions are refused. A leaf that requires gradients is refused while calls
+/// are recorded.
+/// The result is written into `self`.
+///
+/// `t_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_t_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_t_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::t_(&self_)
+        }
+    })
+}
+
+/// Swaps two dimensions of the tensor itself; no element moves.
+///
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+///
+/// Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+/// refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_transpose_(self_: *const rlt_tensor, dim0: i64, dim1: i64) -> i32 {
+    guard("rlt_tensor_transpose_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::transpose_(&self_, dim0, dim1)
+        }
+    })
+}
+
+/// Swaps two dimensions, as transpose does.
+///
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+///
+/// Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+///
+/// `swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_swapaxes(
+    self_: *const rlt_tensor,
+    axis0: i64,
+    axis1: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_swapaxes", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::swapaxes(&self_, axis0, axis1)?)
+        }
+    })
+}
+
+/// Swaps two dimensions of the tensor itself, as transpose_ does.
+///
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+///
+/// Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+/// refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_swapaxes_(self_: *const rlt_tensor, axis0: i64, axis1: i64) -> i32 {
+    guard("rlt_tensor_swapaxes_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::swapaxes_(&self_, axis0, axis1)
+        }
+    })
+}
+
+/// Swaps two dimensions, as transpose does.
+///
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+///
+/// Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+///
+/// `swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_swapdims(
+    self_: *const rlt_tensor,
+    dim0: i64,
+    dim1: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_swapdims", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::swapdims(&self_, dim0, dim1)?)
+        }
+    })
+}
+
+/// Swaps two dimensions of the tensor itself, as transpose_ does.
+///
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+///
+/// Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+/// refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_swapdims_(self_: *const rlt_tensor, dim0: i64, dim1: i64) -> i32 {
+    guard("rlt_tensor_swapdims_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::swapdims_(&self_, dim0, dim1)
+        }
+    })
+}
+
+/// Gives the tensor itself another dimension, of size 1.
+///
+/// `out[..., 0, ...] = self[..., ...]`
+///
+/// Shapes: `(...) -> (..., 1, ...)`.
+/// Errors: A dimension outside [-ndim - 1, ndim] is an index error. A leaf that requires gradients is
+/// refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_unsqueeze_(self_: *const rlt_tensor, dim: i64) -> i32 {
+    guard("rlt_tensor_unsqueeze_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::unsqueeze_(&self_, dim)
+        }
+    })
+}
+
+/// Takes the dimensions of size 1 away from the tensor itself.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(*) -> (*) without sizes of 1`.
+/// Errors: None. A leaf that requires gradients is refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `squeeze_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_squeeze_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_squeeze_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::squeeze_(&self_)
+        }
+    })
+}
+
+/// Takes a dimension away from the tensor itself, if its size is 1.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(..., 1, ...) -> (...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+/// refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_squeeze_dim_(self_: *const rlt_tensor, dim: i64) -> i32 {
+    guard("rlt_tensor_squeeze_dim_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::squeeze_dim_(&self_, dim)
+        }
+    })
+}
+
+/// Takes those of some dimensions away from the tensor itself whose size is 1.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(..., 1, ...) -> (...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. A leaf that
+/// requires gradients is refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_squeeze_dims_(self_: *const rlt_tensor, dim: *const i64, dim_len: i64) -> i32 {
+    guard("rlt_tensor_squeeze_dims_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            ops::squeeze_dims_(&self_, dim)
+        }
+    })
+}
+
+/// Lets the tensor itself show its storage with any sizes, strides and offset.
+///
+/// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+///
+/// Shapes: `(*) -> size`.
+/// Errors: The lengths must agree, strides must not be negative, and the view must stay inside the
+/// storage. A leaf that requires gradients is refused while calls are recorded.
+/// The result is written into `self`.
+///
+/// `as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_as_strided_(
+    self_: *const rlt_tensor,
+    size: *const i64,
+    size_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    storage_offset: *const i64,
+) -> i32 {
+    guard("rlt_tensor_as_strided_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let size = arg::ints(size, size_len, "size")?;
+            let stride = arg::ints(stride, stride_len, "stride")?;
+            let storage_offset = arg::int_opt(storage_offset);
+            ops::as_strided_(&self_, size, stride, storage_offset)
+        }
+    })
+}
+
+/// A view in another shape whose strides are known already; its gradient is that of a reshape.
+///
+/// `out[i] = storage[offset + sum_k i_k * stride_k]`
+///
+/// Shapes: `(*) -> size`.
+/// Errors: The lengths must agree, strides must not be negative, and the view must stay inside the
+/// storage.
+///
+/// `_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__reshape_alias(
+    self_: *const rlt_tensor,
+    size: *const i64,
+    size_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__reshape_alias", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let size = arg::ints(size, size_len, "size")?;
+            let stride = arg::ints(stride, stride_len, "stride")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_reshape_alias(&self_, size, stride)?)
+        }
+    })
+}

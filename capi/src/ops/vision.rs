@@ -1946,3 +1946,227 @@ pub unsafe extern "C" fn rlt_tensor_affine_grid_generator_backward(
         }
     })
 }
+
+/// Interpolates an image linearly to another size; where it shrinks, every element has a share.
+///
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension,
+/// w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1)
+/// with `align_corners`; with factors, 1 / factor stands for size / out`
+///
+/// Shapes: `(N, C, H, W) -> (N, C, output_size)`.
+/// Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the
+/// output is empty.
+///
+/// `_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
+/// float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__upsample_bilinear2d_aa(
+    self_: *const rlt_tensor,
+    output_size: *const i64,
+    output_size_len: i64,
+    align_corners: i32,
+    scales_h: *const f64,
+    scales_w: *const f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__upsample_bilinear2d_aa", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let output_size = arg::ints(output_size, output_size_len, "output_size")?;
+            let scales_h = arg::float_opt(scales_h);
+            let scales_w = arg::float_opt(scales_w);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_upsample_bilinear2d_aa(&self_, output_size, arg::bool(align_corners), scales_h, scales_w)?)
+        }
+    })
+}
+
+/// The gradient of _upsample_bilinear2d_aa.
+///
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+///
+/// Shapes: `(N, C, output_size) -> input_size`.
+/// Errors: The shape of `grad_output` must be that of the forward call.
+///
+/// `_upsample_bilinear2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool
+/// align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__upsample_bilinear2d_aa_backward(
+    grad_output: *const rlt_tensor,
+    output_size: *const i64,
+    output_size_len: i64,
+    input_size: *const i64,
+    input_size_len: i64,
+    align_corners: i32,
+    scales_h: *const f64,
+    scales_w: *const f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__upsample_bilinear2d_aa_backward", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let output_size = arg::ints(output_size, output_size_len, "output_size")?;
+            let input_size = arg::ints(input_size, input_size_len, "input_size")?;
+            let scales_h = arg::float_opt(scales_h);
+            let scales_w = arg::float_opt(scales_w);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_upsample_bilinear2d_aa_backward(
+                &grad_output,
+                output_size,
+                input_size,
+                arg::bool(align_corners),
+                scales_h,
+                scales_w,
+            )?)
+        }
+    })
+}
+
+/// Interpolates an image linearly to another size, given as a size or as factors; where it shrinks,
+/// every element has a share.
+///
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension,
+/// w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1)
+/// with `align_corners`; with factors, 1 / factor stands for size / out`
+///
+/// Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
+/// Errors: Either a size or factors must be given. The input has samples and channels, and neither it
+/// nor the output is empty.
+///
+/// `_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]?
+/// scale_factors) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__upsample_bilinear2d_aa_vec(
+    input: *const rlt_tensor,
+    output_size: *const i64,
+    output_size_len: i64,
+    align_corners: i32,
+    scale_factors: *const f64,
+    scale_factors_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__upsample_bilinear2d_aa_vec", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let output_size = arg::ints_opt(output_size, output_size_len, "output_size")?;
+            let scale_factors = arg::floats_opt(scale_factors, scale_factors_len, "scale_factors")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_upsample_bilinear2d_aa_vec(&input, output_size, arg::bool(align_corners), scale_factors)?)
+        }
+    })
+}
+
+/// Interpolates an image cubically to another size; where it shrinks, every element has a share.
+///
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w
+/// the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1)
+/// / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+///
+/// Shapes: `(N, C, H, W) -> (N, C, output_size)`.
+/// Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the
+/// output is empty.
+///
+/// `_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
+/// float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__upsample_bicubic2d_aa(
+    self_: *const rlt_tensor,
+    output_size: *const i64,
+    output_size_len: i64,
+    align_corners: i32,
+    scales_h: *const f64,
+    scales_w: *const f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__upsample_bicubic2d_aa", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let output_size = arg::ints(output_size, output_size_len, "output_size")?;
+            let scales_h = arg::float_opt(scales_h);
+            let scales_w = arg::float_opt(scales_w);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_upsample_bicubic2d_aa(&self_, output_size, arg::bool(align_corners), scales_h, scales_w)?)
+        }
+    })
+}
+
+/// The gradient of _upsample_bicubic2d_aa.
+///
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+///
+/// Shapes: `(N, C, output_size) -> input_size`.
+/// Errors: The shape of `grad_output` must be that of the forward call.
+///
+/// `_upsample_bicubic2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool
+/// align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__upsample_bicubic2d_aa_backward(
+    grad_output: *const rlt_tensor,
+    output_size: *const i64,
+    output_size_len: i64,
+    input_size: *const i64,
+    input_size_len: i64,
+    align_corners: i32,
+    scales_h: *const f64,
+    scales_w: *const f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__upsample_bicubic2d_aa_backward", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let output_size = arg::ints(output_size, output_size_len, "output_size")?;
+            let input_size = arg::ints(input_size, input_size_len, "input_size")?;
+            let scales_h = arg::float_opt(scales_h);
+            let scales_w = arg::float_opt(scales_w);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_upsample_bicubic2d_aa_backward(
+                &grad_output,
+                output_size,
+                input_size,
+                arg::bool(align_corners),
+                scales_h,
+                scales_w,
+            )?)
+        }
+    })
+}
+
+/// Interpolates an image cubically to another size, given as a size or as factors; where it shrinks,
+/// every element has a share.
+///
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w
+/// the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1)
+/// / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+///
+/// Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
+/// Errors: Either a size or factors must be given. The input has samples and channels, and neither it
+/// nor the output is empty.
+///
+/// `_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]?
+/// scale_factors) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__upsample_bicubic2d_aa_vec(
+    input: *const rlt_tensor,
+    output_size: *const i64,
+    output_size_len: i64,
+    align_corners: i32,
+    scale_factors: *const f64,
+    scale_factors_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__upsample_bicubic2d_aa_vec", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let output_size = arg::ints_opt(output_size, output_size_len, "output_size")?;
+            let scale_factors = arg::floats_opt(scale_factors, scale_factors_len, "scale_factors")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_upsample_bicubic2d_aa_vec(&input, output_size, arg::bool(align_corners), scale_factors)?)
+        }
+    })
+}

@@ -26,6 +26,11 @@ impl Context {
     pub fn get(&self) -> *mut c_void {
         self.ctx
     }
+
+    /// Was it given with this deleter?
+    pub fn is_freed_by(&self, deleter: rlt_deleter) -> bool {
+        self.deleter.map(|own| own as usize) == deleter.map(|other| other as usize)
+    }
 }
 
 impl Drop for Context {
@@ -58,10 +63,7 @@ pub fn call(what: &str, callback: impl FnOnce() -> i32) -> Result<()> {
 #[cold]
 fn failure(what: &str, status: i32, said: Option<Error>) -> Error {
     match (said, ErrorKind::from_code(status)) {
-        (Some(error), kind) => {
-            let kind = kind.unwrap_or(ErrorKind::Callback);
-            error.notes().iter().fold(Error::new(kind, error.message()), |same, note| same.with_note(note.as_str()))
-        }
+        (Some(error), kind) => error.of_kind(kind.unwrap_or(ErrorKind::Callback)),
         (None, _) => err!(Callback, "the callback of {what} failed with status {status} and no text"),
     }
 }

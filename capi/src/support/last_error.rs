@@ -1,6 +1,6 @@
 //! The last error of each thread, as C reads it.
 
-use rushlight_base::{Error, ErrorKind};
+use rushlight_base::{Error, ErrorKind, Payload};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 
@@ -9,6 +9,7 @@ pub struct CError {
     kind: ErrorKind,
     message: CString,
     notes: Vec<CString>,
+    payload: Option<Payload>,
 }
 
 impl CError {
@@ -19,6 +20,7 @@ impl CError {
             kind: error.kind(),
             message: text(error.message()),
             notes: error.notes().iter().map(|note| text(note)).collect(),
+            payload: error.payload().cloned(),
         }
     }
 
@@ -45,7 +47,13 @@ impl CError {
     /// The Rust error again.
     pub fn to_error(&self) -> Error {
         let notes = self.notes.iter().filter_map(|note| note.to_str().ok());
-        notes.fold(Error::new(self.kind, self.message()), |error, note| error.with_note(note))
+        let error = notes.fold(Error::new(self.kind, self.message()), |error, note| error.with_note(note));
+        error.carrying(self.payload.clone())
+    }
+
+    /// What it carries.
+    pub fn payload(&self) -> Option<&Payload> {
+        self.payload.as_ref()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The one error type: a kind with a frozen number, and a text that names operator, shapes and dtypes.
 
+use std::any::Any;
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
 /// Result of every fallible function of Rushlight.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -90,13 +92,17 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     notes: Vec<String>,
+    payload: Option<Payload>,
 }
+
+/// What an error carries for whoever made it: an exception of a language above, say.
+pub type Payload = Arc<dyn Any + Send + Sync>;
 
 impl Error {
     /// An error of `kind` that says `message`.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(ManuallyDrop::new(Box::new(Inner { kind, message: message.into(), notes: Vec::new() })))
+        Error(ManuallyDrop::new(Box::new(Inner { kind, message: message.into(), notes: Vec::new(), payload: None })))
     }
 
     /// What kind of error this is.
@@ -112,6 +118,27 @@ impl Error {
     /// What is known besides the text, such as the forward call whose derivative failed: one text each.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
+    }
+
+    /// What the error carries besides.
+    pub fn payload(&self) -> Option<&Payload> {
+        self.0.payload.as_ref()
+    }
+
+    /// The same error, carrying `payload`.
+    #[cold]
+    #[must_use]
+    pub fn carrying(mut self, payload: Option<Payload>) -> Error {
+        self.0.payload = payload;
+        self
+    }
+
+    /// The same error as one of `kind`.
+    #[cold]
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Error {
+        self.0.kind = kind;
+        self
     }
 
     /// The same error with one more note.

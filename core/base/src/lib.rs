@@ -30,7 +30,7 @@ mod storage;
 
 pub use device::{Device, DeviceType, Layout, MemoryFormat};
 pub use dtype::{Category, Complex32, Complex64, Complex128, DType, Element};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Payload, Result};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 pub use scalar::Scalar;

@@ -20,11 +20,9 @@ pub fn default_dtype() -> DType {
     DType::from_code(DEFAULT_DTYPE.load(Ordering::Relaxed)).unwrap_or(DType::F32)
 }
 
-/// Set the dtype of floating-point tensors made without one.
-pub fn set_default_dtype(dtype: DType) -> Result<()> {
-    ensure!(dtype.is_floating(), Type, "only floating-point types are supported as the default type, got {dtype}");
+/// Set the dtype of tensors made without one. libtorch takes any; where PyTorch wants a floating one, the binding checks.
+pub fn set_default_dtype(dtype: DType) {
     DEFAULT_DTYPE.store(dtype as i32, Ordering::Relaxed);
-    Ok(())
 }
 
 /// Number of threads an operator may use: what was set, else `MKL_NUM_THREADS`, `OMP_NUM_THREADS`, the cores.

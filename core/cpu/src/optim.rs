@@ -55,6 +55,44 @@ pub struct Adam {
     pub grad_scale: f64,
 }
 
+/// Constants of an Adagrad step.
+#[derive(Clone, Copy, Debug)]
+pub struct Adagrad {
+    /// Learning rate.
+    pub lr: f64,
+    /// How fast it falls: it is divided by 1 + (step - 1) of this.
+    pub lr_decay: f64,
+    /// L2 penalty.
+    pub weight_decay: f64,
+    /// Added to the denominator.
+    pub eps: f64,
+    /// Ascend instead.
+    pub maximize: bool,
+    /// Number of this step, from 1.
+    pub step: f64,
+    /// Gradients are divided by this first.
+    pub grad_scale: f64,
+}
+
+/// Constants of an RMSprop step.
+#[derive(Clone, Copy, Debug)]
+pub struct RmsProp {
+    /// Learning rate.
+    pub lr: f64,
+    /// Decay of the mean square, and of the mean.
+    pub alpha: f64,
+    /// Added to the denominator.
+    pub eps: f64,
+    /// L2 penalty.
+    pub weight_decay: f64,
+    /// Momentum factor.
+    pub momentum: f64,
+    /// Ascend instead.
+    pub maximize: bool,
+    /// Gradients are divided by this first.
+    pub grad_scale: f64,
+}
+
 /// Elements worth another thread: a step reads and writes several arrays.
 const GRAIN: usize = 8192;
 
@@ -357,6 +395,156 @@ pub fn adam(
         match max_square {
             None => apply::<T, 4>([param, grad, mean, square], update),
             Some(top) => apply::<T, 5>([param, grad, mean, square, top], update),
+        }
+    })
+}
+
+#[derive(Clone, Copy)]
+struct AdagradUpdate<W> {
+    gradient: Gradient<W>,
+    eps: W,
+    rate: W,
+}
+
+impl<T: Float<Wide: Real>> Update<T, 3> for AdagradUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, sum]: [T::Vector<S>; 3]) -> [T::Vector<S>; 3] {
+        let [eps, rate] = [self.eps, self.rate].map(T::Vector::<S>::splat);
+        let value = self.gradient.of(param, grad);
+        let sum = sum + value * value;
+        [param + rate * value / (sum.sqrt() + eps), grad, sum]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
+}
+
+/// One step of Adagrad; `sum` are the squares of the gradients so far.
+pub fn adagrad(param: &Array, grad: &Array, sum: &Array, step: &Adagrad) -> Result<()> {
+    dispatch!(param.dtype(), "fused_adagrad", half float, T => {
+        let constant = <T as Number>::Wide::from_f64;
+        let update = AdagradUpdate {
+            gradient: Gradient::new(step.grad_scale, step.maximize, step.weight_decay),
+            eps: constant(step.eps),
+            rate: constant(-(step.lr / (1.0 + (step.step - 1.0) * step.lr_decay))),
+        };
+        apply::<T, 3>([param, grad, sum], update)
+    })
+}
+
+#[derive(Clone, Copy)]
+struct RmsPropUpdate<W> {
+    gradient: Gradient<W>,
+    alpha: W,
+    rest: W,
+    eps: W,
+    rate: W,
+    momentum: W,
+    /// Is the fourth array the mean, or is it the momentum?
+    centered: bool,
+}
+
+impl<W: Real> RmsPropUpdate<W> {
+    fn new(step: &RmsProp, centered: bool) -> RmsPropUpdate<W> {
+        let constant = W::from_f64;
+        RmsPropUpdate {
+            gradient: Gradient::new(step.grad_scale, step.maximize, step.weight_decay),
+            alpha: constant(step.alpha),
+            rest: constant(1.0 - step.alpha),
+            eps: constant(step.eps),
+            rate: constant(-step.lr),
+            momentum: constant(step.momentum),
+            centered,
+        }
+    }
+
+    /// The new parameter, mean square, mean and momentum (0 where there is none).
+    #[inline(always)]
+    fn step<V: FloatVector<Scalar = W>>(
+        self,
+        param: V,
+        grad: V,
+        square: V,
+        mean: Option<V>,
+        speed: Option<V>,
+    ) -> [V; 4] {
+        let [alpha, rest, rate] = [self.alpha, self.rest, self.rate].map(V::splat);
+        let value = self.gradient.of(param, grad);
+        let square = square * alpha + rest * value * value;
+        let mean = mean.map(|mean| mean * alpha + rest * value);
+        let spread = mean.map_or(square, |mean| square - mean * mean);
+        let bound = spread.sqrt() + V::splat(self.eps);
+        let none = V::from_f64(0.0);
+        match speed {
+            Some(speed) => {
+                let speed = speed * V::splat(self.momentum) + value / bound;
+                [param + rate * speed, square, mean.unwrap_or(none), speed]
+            }
+            None => [param + rate * value / bound, square, mean.unwrap_or(none), none],
+        }
+    }
+}
+
+impl<T: Float<Wide: Real>> Update<T, 3> for RmsPropUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, square]: [T::Vector<S>; 3]) -> [T::Vector<S>; 3] {
+        let [param, square, ..] = self.step(param, grad, square, None, None);
+        [param, grad, square]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
+}
+
+impl<T: Float<Wide: Real>> Update<T, 4> for RmsPropUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, square, more]: [T::Vector<S>; 4]) -> [T::Vector<S>; 4] {
+        if self.centered {
+            let [param, square, mean, _] = self.step(param, grad, square, Some(more), None);
+            return [param, grad, square, mean];
+        }
+        let [param, square, _, speed] = self.step(param, grad, square, None, Some(more));
+        [param, grad, square, speed]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
+}
+
+impl<T: Float<Wide: Real>> Update<T, 5> for RmsPropUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, square, mean, speed]: [T::Vector<S>; 5]) -> [T::Vector<S>; 5] {
+        let [param, square, mean, speed] = self.step(param, grad, square, Some(mean), Some(speed));
+        [param, grad, square, mean, speed]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
+}
+
+/// One step of RMSprop; `mean` is there if it is centered, `momentum` if there is momentum.
+pub fn rmsprop(
+    param: &Array,
+    grad: &Array,
+    square: &Array,
+    mean: Option<&Array>,
+    momentum: Option<&Array>,
+    step: &RmsProp,
+) -> Result<()> {
+    dispatch!(param.dtype(), "fused_rmsprop", half float, T => {
+        let update = RmsPropUpdate::<<T as Number>::Wide>::new(step, mean.is_some());
+        match (mean, momentum) {
+            (None, None) => apply::<T, 3>([param, grad, square], update),
+            (Some(more), None) | (None, Some(more)) => apply::<T, 4>([param, grad, square, more], update),
+            (Some(mean), Some(momentum)) => apply::<T, 5>([param, grad, square, mean, momentum], update),
         }
     })
 }

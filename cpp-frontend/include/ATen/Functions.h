@@ -39,12 +39,13 @@ using at::is_nonzero;
 inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   return at::_upsample_nearest_exact2d(input, output_size, scale_factors);
 }
-// There is no operator that resizes with antialiasing yet.
-inline Tensor _upsample_bilinear2d_aa(const Tensor&, OptionalIntArrayRef, bool, OptionalArrayRef<double>) {
-  rlt::raise<NotImplementedError>("_upsample_bilinear2d_aa is not implemented");
+inline Tensor _upsample_bilinear2d_aa(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
+                                      OptionalArrayRef<double> scale_factors) {
+  return at::_upsample_bilinear2d_aa(input, output_size, align_corners, scale_factors);
 }
-inline Tensor _upsample_bicubic2d_aa(const Tensor&, OptionalIntArrayRef, bool, OptionalArrayRef<double>) {
-  rlt::raise<NotImplementedError>("_upsample_bicubic2d_aa is not implemented");
+inline Tensor _upsample_bicubic2d_aa(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners,
+                                     OptionalArrayRef<double> scale_factors) {
+  return at::_upsample_bicubic2d_aa(input, output_size, align_corners, scale_factors);
 }
 }  // namespace native
 

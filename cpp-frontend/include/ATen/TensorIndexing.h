@@ -169,7 +169,7 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
         ++position;
         continue;
       }
-      if (dtype == kByte) TORCH_WARN("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
+      if (dtype == kByte) rlt::warn_of_byte_mask();
       keep(index.tensor());
       if (mask) dim += width - 1;
     }

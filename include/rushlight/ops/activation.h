@@ -1018,6 +1018,24 @@ int32_t rlt_tensor_rrelu(const rlt_tensor *self_,
                          rlt_tensor **out0);
 
 /**
+ * Scales elements below zero down: in training by random factors, else by their mean.
+ *
+ * `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: `lower` must not be above `upper`; other dtypes are refused.
+ * The result is written into `self`.
+ *
+ * `rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False,
+ * Generator? generator=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_rrelu_(const rlt_tensor *self_,
+                          const rlt_scalar *lower,
+                          const rlt_scalar *upper,
+                          int32_t training,
+                          const rlt_generator *generator);
+
+/**
  * rrelu that writes the factors of training down.
  *
  * `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
@@ -1052,6 +1070,22 @@ int32_t rlt_tensor__rrelu(const rlt_tensor *self_,
                           const rlt_generator *generator,
                           rlt_tensor **out0,
                           rlt_tensor **out1);
+
+/**
+ * The factors of rrelu in training.
+ *
+ * `out_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: As rrelu.
+ *
+ * `_rrelu_slopes(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> Tensor`
+ */
+int32_t rlt_tensor__rrelu_slopes(const rlt_tensor *self_,
+                                 const rlt_scalar *lower,
+                                 const rlt_scalar *upper,
+                                 const rlt_generator *generator,
+                                 rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -492,6 +492,27 @@ int32_t rlt_tensor__chunk_cat(const rlt_tensor *const *tensors,
                               int64_t num_chunks,
                               rlt_tensor **out0);
 
+/**
+ * Puts sequences side by side in one tensor, the short ones padded behind or in front, in the dtype of
+ * the first.
+ *
+ * `out[t, b] = sequences[b][t], or padding_value beyond its end; out[b, t] with batch_first; the end
+ * of each is at the end of out with padding_side left`
+ *
+ * Shapes: `(T_b, *) each -> (T, B, *), or (B, T, *) with batch_first, T = the longest T_b`.
+ * Errors: At least one sequence; each has a dimension or more, and sizes behind the first that
+ * broadcast to those of the first sequence; `padding_side` is left or right.
+ *
+ * `pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str
+ * padding_side="right") -> Tensor`
+ */
+int32_t rlt_tensor_pad_sequence(const rlt_tensor *const *sequences,
+                                int64_t sequences_len,
+                                int32_t batch_first,
+                                double padding_value,
+                                const char *padding_side,
+                                rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -467,9 +467,11 @@ int32_t rlt_tensor_huber_loss_backward_out(const rlt_tensor *grad_output,
  * `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not
  * below -100`
  *
- * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
- * Errors: The elements of `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast;
- * `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ * Shapes: `(*), (*) -> (), or the shape of self without reduction; dimensions of size 1 do not count
+ * when the two are paired`.
+ * Errors: The elements of `self` lie in [0, 1]; `self` and `target` have one dtype, and, but for
+ * dimensions of size 1, one shape or that of `target` broadcasts to it; `reduction` is 0 (none), 1
+ * (mean) or 2 (sum).
  *
  * `binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
  * Tensor`
@@ -486,9 +488,11 @@ int32_t rlt_tensor_binary_cross_entropy(const rlt_tensor *self_,
  * `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not
  * below -100`
  *
- * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
- * Errors: The elements of `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast;
- * `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ * Shapes: `(*), (*) -> (), or the shape of self without reduction; dimensions of size 1 do not count
+ * when the two are paired`.
+ * Errors: The elements of `self` lie in [0, 1]; `self` and `target` have one dtype, and, but for
+ * dimensions of size 1, one shape or that of `target` broadcasts to it; `reduction` is 0 (none), 1
+ * (mean) or 2 (sum).
  * The result is written into `out`, resized where needed.
  *
  * `binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *,
@@ -505,7 +509,7 @@ int32_t rlt_tensor_binary_cross_entropy_out(const rlt_tensor *self_,
  *
  * `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
  *
- * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Shapes: `() or (*), (*), (*) -> (*); paired as by binary_cross_entropy`.
  * Errors: The shapes must broadcast. Other dtypes are refused.
  *
  * `binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None,
@@ -523,7 +527,7 @@ int32_t rlt_tensor_binary_cross_entropy_backward(const rlt_tensor *grad_output,
  *
  * `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
  *
- * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Shapes: `() or (*), (*), (*) -> (*); paired as by binary_cross_entropy`.
  * Errors: The shapes must broadcast. Other dtypes are refused.
  * The result is written into `grad_input`, resized where needed.
  *

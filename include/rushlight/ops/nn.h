@@ -203,6 +203,20 @@ int32_t rlt_tensor_dropout_(const rlt_tensor *self_, double p, int32_t train);
 int32_t rlt_tensor_feature_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
 
 /**
+ * While training, sets each channel to zero with probability p and scales up the others; otherwise
+ * returns the input.
+ *
+ * `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+ *
+ * Shapes: `(N, C, *) -> the same`.
+ * Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+ * The result is written into `self`.
+ *
+ * `feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_feature_dropout_(const rlt_tensor *self_, double p, int32_t train);
+
+/**
  * While training, sets each element with probability p to what `selu` saturates at, then shifts and
  * scales so that mean 0 and variance 1 stay; otherwise returns the input.
  *
@@ -217,6 +231,21 @@ int32_t rlt_tensor_feature_dropout(const rlt_tensor *input, double p, int32_t tr
 int32_t rlt_tensor_alpha_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
 
 /**
+ * While training, sets each element with probability p to what `selu` saturates at, then shifts and
+ * scales so that mean 0 and variance 1 stay; otherwise returns the input.
+ *
+ * `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 /
+ * sqrt((alpha^2 p + 1) (1 - p))`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `p` must lie in [0, 1].
+ * The result is written into `self`.
+ *
+ * `alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_alpha_dropout_(const rlt_tensor *self_, double p, int32_t train);
+
+/**
  * alpha_dropout of whole channels.
  *
  * `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
@@ -228,6 +257,20 @@ int32_t rlt_tensor_alpha_dropout(const rlt_tensor *input, double p, int32_t trai
  * `feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor`
  */
 int32_t rlt_tensor_feature_alpha_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
+
+/**
+ * alpha_dropout of whole channels.
+ *
+ * `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
+ * -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+ *
+ * Shapes: `(N, C, *) -> the same`.
+ * Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+ * The result is written into `self`.
+ *
+ * `feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_feature_alpha_dropout_(const rlt_tensor *self_, double p, int32_t train);
 
 /**
  * dropout together with the mask it drew.

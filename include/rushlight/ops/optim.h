@@ -122,6 +122,74 @@ int32_t rlt_tensor__fused_adamw_(const rlt_tensor *const *self_,
                                  const rlt_tensor *grad_scale,
                                  const rlt_tensor *found_inf);
 
+/**
+ * One step of Adagrad over a list of parameters. Each step counter is a tensor with one element,
+ * already counted up by the caller.
+ *
+ * `g = grad + weight_decay * p; s = s + g^2; p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) +
+ * eps)`
+ *
+ * Shapes: `each parameter with its gradient, its sum and its step`.
+ * Errors: The lists must have one tensor for each parameter, of its shape, dtype and device.
+ * The lists are written in place.
+ *
+ * `_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor(d!)[]
+ * state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor?
+ * grad_scale=None, Tensor? found_inf=None) -> ()`
+ */
+int32_t rlt_tensor__fused_adagrad_(const rlt_tensor *const *self_,
+                                   int64_t self_len,
+                                   const rlt_tensor *const *grads,
+                                   int64_t grads_len,
+                                   const rlt_tensor *const *state_sums,
+                                   int64_t state_sums_len,
+                                   const rlt_tensor *const *state_steps,
+                                   int64_t state_steps_len,
+                                   double lr,
+                                   double lr_decay,
+                                   double weight_decay,
+                                   double eps,
+                                   int32_t maximize,
+                                   const rlt_tensor *grad_scale,
+                                   const rlt_tensor *found_inf);
+
+/**
+ * One step of RMSprop over a list of parameters. Without `centered` the list of means is empty,
+ * without momentum that of buffers.
+ *
+ * `g = grad + weight_decay * p; v = alpha * v + (1 - alpha) * g^2; m = alpha * m + (1 - alpha) * g; d
+ * = g / (sqrt(centered ? v - m^2 : v) + eps); b = momentum * b + d; p = p - lr * (momentum ? b : d)`
+ *
+ * Shapes: `each parameter with its gradient, its averages and its buffer`.
+ * Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty),
+ * of its shape, dtype and device.
+ * The lists are written in place.
+ *
+ * `_fused_rmsprop_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] square_avgs, Tensor(d!)[]
+ * grad_avgs, Tensor(e!)[] momentum_buffer_list, *, float lr, float alpha, float eps, float
+ * weight_decay, float momentum, bool centered, bool maximize, Tensor? grad_scale=None, Tensor?
+ * found_inf=None) -> ()`
+ */
+int32_t rlt_tensor__fused_rmsprop_(const rlt_tensor *const *self_,
+                                   int64_t self_len,
+                                   const rlt_tensor *const *grads,
+                                   int64_t grads_len,
+                                   const rlt_tensor *const *square_avgs,
+                                   int64_t square_avgs_len,
+                                   const rlt_tensor *const *grad_avgs,
+                                   int64_t grad_avgs_len,
+                                   const rlt_tensor *const *momentum_buffer_list,
+                                   int64_t momentum_buffer_list_len,
+                                   double lr,
+                                   double alpha,
+                                   double eps,
+                                   double weight_decay,
+                                   double momentum,
+                                   int32_t centered,
+                                   int32_t maximize,
+                                   const rlt_tensor *grad_scale,
+                                   const rlt_tensor *found_inf);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

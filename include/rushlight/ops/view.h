@@ -648,6 +648,178 @@ int32_t rlt_tensor_imag(const rlt_tensor *self_, rlt_tensor **out0);
  */
 int32_t rlt_tensor_chalf(const rlt_tensor *self_, const int32_t *memory_format, rlt_tensor **out0);
 
+/**
+ * Transposes a matrix itself; no element moves.
+ *
+ * `out[j, i] = self[i, j]`
+ *
+ * Shapes: `(m, n) -> (n, m)`.
+ * Errors: More than two dimensions are refused. A leaf that requires gradients is refused while calls
+ * are recorded.
+ * The result is written into `self`.
+ *
+ * `t_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_t_(const rlt_tensor *self_);
+
+/**
+ * Swaps two dimensions of the tensor itself; no element moves.
+ *
+ * `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+ *
+ * Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+ * refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_transpose_(const rlt_tensor *self_, int64_t dim0, int64_t dim1);
+
+/**
+ * Swaps two dimensions, as transpose does.
+ *
+ * `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+ *
+ * Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+ *
+ * `swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)`
+ */
+int32_t rlt_tensor_swapaxes(const rlt_tensor *self_, int64_t axis0, int64_t axis1, rlt_tensor **out0);
+
+/**
+ * Swaps two dimensions of the tensor itself, as transpose_ does.
+ *
+ * `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+ *
+ * Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+ * refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_swapaxes_(const rlt_tensor *self_, int64_t axis0, int64_t axis1);
+
+/**
+ * Swaps two dimensions, as transpose does.
+ *
+ * `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+ *
+ * Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+ *
+ * `swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`
+ */
+int32_t rlt_tensor_swapdims(const rlt_tensor *self_, int64_t dim0, int64_t dim1, rlt_tensor **out0);
+
+/**
+ * Swaps two dimensions of the tensor itself, as transpose_ does.
+ *
+ * `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+ *
+ * Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+ * refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_swapdims_(const rlt_tensor *self_, int64_t dim0, int64_t dim1);
+
+/**
+ * Gives the tensor itself another dimension, of size 1.
+ *
+ * `out[..., 0, ...] = self[..., ...]`
+ *
+ * Shapes: `(...) -> (..., 1, ...)`.
+ * Errors: A dimension outside [-ndim - 1, ndim] is an index error. A leaf that requires gradients is
+ * refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_unsqueeze_(const rlt_tensor *self_, int64_t dim);
+
+/**
+ * Takes the dimensions of size 1 away from the tensor itself.
+ *
+ * `out_i = self_i`
+ *
+ * Shapes: `(*) -> (*) without sizes of 1`.
+ * Errors: None. A leaf that requires gradients is refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `squeeze_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_squeeze_(const rlt_tensor *self_);
+
+/**
+ * Takes a dimension away from the tensor itself, if its size is 1.
+ *
+ * `out_i = self_i`
+ *
+ * Shapes: `(..., 1, ...) -> (...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is
+ * refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_squeeze_dim_(const rlt_tensor *self_, int64_t dim);
+
+/**
+ * Takes those of some dimensions away from the tensor itself whose size is 1.
+ *
+ * `out_i = self_i`
+ *
+ * Shapes: `(..., 1, ...) -> (...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. A leaf that
+ * requires gradients is refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_squeeze_dims_(const rlt_tensor *self_, const int64_t *dim, int64_t dim_len);
+
+/**
+ * Lets the tensor itself show its storage with any sizes, strides and offset.
+ *
+ * `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+ *
+ * Shapes: `(*) -> size`.
+ * Errors: The lengths must agree, strides must not be negative, and the view must stay inside the
+ * storage. A leaf that requires gradients is refused while calls are recorded.
+ * The result is written into `self`.
+ *
+ * `as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_as_strided_(const rlt_tensor *self_,
+                               const int64_t *size,
+                               int64_t size_len,
+                               const int64_t *stride,
+                               int64_t stride_len,
+                               const int64_t *storage_offset);
+
+/**
+ * A view in another shape whose strides are known already; its gradient is that of a reshape.
+ *
+ * `out[i] = storage[offset + sum_k i_k * stride_k]`
+ *
+ * Shapes: `(*) -> size`.
+ * Errors: The lengths must agree, strides must not be negative, and the view must stay inside the
+ * storage.
+ *
+ * `_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)`
+ */
+int32_t rlt_tensor__reshape_alias(const rlt_tensor *self_,
+                                  const int64_t *size,
+                                  int64_t size_len,
+                                  const int64_t *stride,
+                                  int64_t stride_len,
+                                  rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1122,6 +1122,138 @@ int32_t rlt_tensor_affine_grid_generator_backward(const rlt_tensor *grad,
                                                   int32_t align_corners,
                                                   rlt_tensor **out0);
 
+/**
+ * Interpolates an image linearly to another size; where it shrinks, every element has a share.
+ *
+ * `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension,
+ * w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1)
+ * with `align_corners`; with factors, 1 / factor stands for size / out`
+ *
+ * Shapes: `(N, C, H, W) -> (N, C, output_size)`.
+ * Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the
+ * output is empty.
+ *
+ * `_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
+ * float? scales_w=None) -> Tensor`
+ */
+int32_t rlt_tensor__upsample_bilinear2d_aa(const rlt_tensor *self_,
+                                           const int64_t *output_size,
+                                           int64_t output_size_len,
+                                           int32_t align_corners,
+                                           const double *scales_h,
+                                           const double *scales_w,
+                                           rlt_tensor **out0);
+
+/**
+ * The gradient of _upsample_bilinear2d_aa.
+ *
+ * `out[j] = sum_i weight of j in i * grad_output[i]`
+ *
+ * Shapes: `(N, C, output_size) -> input_size`.
+ * Errors: The shape of `grad_output` must be that of the forward call.
+ *
+ * `_upsample_bilinear2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool
+ * align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+ */
+int32_t rlt_tensor__upsample_bilinear2d_aa_backward(const rlt_tensor *grad_output,
+                                                    const int64_t *output_size,
+                                                    int64_t output_size_len,
+                                                    const int64_t *input_size,
+                                                    int64_t input_size_len,
+                                                    int32_t align_corners,
+                                                    const double *scales_h,
+                                                    const double *scales_w,
+                                                    rlt_tensor **out0);
+
+/**
+ * Interpolates an image linearly to another size, given as a size or as factors; where it shrinks,
+ * every element has a share.
+ *
+ * `out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension,
+ * w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1)
+ * with `align_corners`; with factors, 1 / factor stands for size / out`
+ *
+ * Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
+ * Errors: Either a size or factors must be given. The input has samples and channels, and neither it
+ * nor the output is empty.
+ *
+ * `_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]?
+ * scale_factors) -> Tensor`
+ */
+int32_t rlt_tensor__upsample_bilinear2d_aa_vec(const rlt_tensor *input,
+                                               const int64_t *output_size,
+                                               int64_t output_size_len,
+                                               int32_t align_corners,
+                                               const double *scale_factors,
+                                               int64_t scale_factors_len,
+                                               rlt_tensor **out0);
+
+/**
+ * Interpolates an image cubically to another size; where it shrinks, every element has a share.
+ *
+ * `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w
+ * the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1)
+ * / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+ *
+ * Shapes: `(N, C, H, W) -> (N, C, output_size)`.
+ * Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the
+ * output is empty.
+ *
+ * `_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
+ * float? scales_w=None) -> Tensor`
+ */
+int32_t rlt_tensor__upsample_bicubic2d_aa(const rlt_tensor *self_,
+                                          const int64_t *output_size,
+                                          int64_t output_size_len,
+                                          int32_t align_corners,
+                                          const double *scales_h,
+                                          const double *scales_w,
+                                          rlt_tensor **out0);
+
+/**
+ * The gradient of _upsample_bicubic2d_aa.
+ *
+ * `out[j] = sum_i weight of j in i * grad_output[i]`
+ *
+ * Shapes: `(N, C, output_size) -> input_size`.
+ * Errors: The shape of `grad_output` must be that of the forward call.
+ *
+ * `_upsample_bicubic2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool
+ * align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+ */
+int32_t rlt_tensor__upsample_bicubic2d_aa_backward(const rlt_tensor *grad_output,
+                                                   const int64_t *output_size,
+                                                   int64_t output_size_len,
+                                                   const int64_t *input_size,
+                                                   int64_t input_size_len,
+                                                   int32_t align_corners,
+                                                   const double *scales_h,
+                                                   const double *scales_w,
+                                                   rlt_tensor **out0);
+
+/**
+ * Interpolates an image cubically to another size, given as a size or as factors; where it shrinks,
+ * every element has a share.
+ *
+ * `out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w
+ * the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1)
+ * / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+ *
+ * Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
+ * Errors: Either a size or factors must be given. The input has samples and channels, and neither it
+ * nor the output is empty.
+ *
+ * `_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]?
+ * scale_factors) -> Tensor`
+ */
+int32_t rlt_tensor__upsample_bicubic2d_aa_vec(const rlt_tensor *input,
+                                              const int64_t *output_size,
+                                              int64_t output_size_len,
+                                              int32_t align_corners,
+                                              const double *scale_factors,
+                                              int64_t scale_factors_len,
+                                              rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -3717,7 +3717,7 @@ static void example_histc(void) {
 static void example__histogramdd_from_bin_cts(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor__histogramdd_from_bin_cts(self0, (const int64_t[]){1, 2}, 2, NULL, NULL, 0, &out), "_histogramdd_from_bin_cts");
+    example_ok(rlt_tensor__histogramdd_from_bin_cts(self0, (const int64_t[]){1, 2}, 2, NULL, 0, NULL, 0, &out), "_histogramdd_from_bin_cts");
     example_expect(out, "_histogramdd_from_bin_cts", (const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -4137,6 +4137,24 @@ static void example_resolve_neg(void) {
     rlt_tensor_free(self0);
 }
 
+// swapaxes([[1, 2], [3, 4]], 0, 1) -> [[1, 3], [2, 4]]
+static void example_swapaxes(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_swapaxes(self0, 0, 1, &out), "swapaxes");
+    example_expect(out, "swapaxes", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// swapdims([[1, 2], [3, 4]], 0, 1) -> [[1, 3], [2, 4]]
+static void example_swapdims(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_swapdims(self0, 0, 1, &out), "swapdims");
+    example_expect(out, "swapdims", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
 // alias_copy([1, 2]) -> [1, 2]
 static void example_alias_copy(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -4465,6 +4483,15 @@ static void example_affine_grid_generator(void) {
     example_ok(rlt_tensor_affine_grid_generator(theta0, (const int64_t[]){1, 1, 1, 2}, 4, 1, &out), "affine_grid_generator");
     example_expect(out, "affine_grid_generator", (const float[]){-1.0f, 0.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(theta0);
+}
+
+// _upsample_bilinear2d_aa([[[[1.0, 2.0, 3.0, 5.0]]]], [1, 2], false) -> [[[[1.7142857142857142, 3.7142857142857144]]]]
+static void example__upsample_bilinear2d_aa(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 4}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor__upsample_bilinear2d_aa(self0, (const int64_t[]){1, 2}, 2, 0, NULL, NULL, &out), "_upsample_bilinear2d_aa");
+    example_expect(out, "_upsample_bilinear2d_aa", (const float[]){1.7142857142857142f, 3.7142857142857144f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
 }
 
 int main(void) {
@@ -4890,6 +4917,8 @@ int main(void) {
     example_squeeze_dims();
     example_adjoint();
     example_resolve_neg();
+    example_swapaxes();
+    example_swapdims();
     example_alias_copy();
     example_as_strided_copy();
     example_diagonal_copy();
@@ -4926,5 +4955,6 @@ int main(void) {
     example_grid_sampler_2d();
     example_grid_sampler_3d();
     example_affine_grid_generator();
+    example__upsample_bilinear2d_aa();
     return example_report();
 }

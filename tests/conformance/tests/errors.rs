@@ -22,6 +22,7 @@ fn value(door: &Door, json: &Json) -> Value {
             let bytes = Some(vec![0; shape.iter().product::<i64>() as usize * dtype.size()]);
             Value::Tensor(door.tensor(&HostTensor { dtype, shape, strides: None, bytes }).unwrap())
         }
+        Json::String(text) => Value::Str(std::ffi::CString::new(text.as_str()).unwrap()),
         other => panic!("{other} is no argument"),
     }
 }

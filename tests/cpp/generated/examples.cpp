@@ -425,6 +425,8 @@ int main() {
   example("squeeze.dims", [] { return at::squeeze(torch::tensor({{1, 2}}), {0}); }, torch::tensor({1, 2}));
   example("adjoint", [] { return at::adjoint(torch::tensor({{1, 2}, {3, 4}})); }, torch::tensor({{1, 3}, {2, 4}}));
   example("resolve_neg", [] { return at::resolve_neg(torch::tensor({1.0})); }, torch::tensor({1.0}));
+  example("swapaxes", [] { return at::swapaxes(torch::tensor({{1, 2}, {3, 4}}), 0, 1); }, torch::tensor({{1, 3}, {2, 4}}));
+  example("swapdims", [] { return at::swapdims(torch::tensor({{1, 2}, {3, 4}}), 0, 1); }, torch::tensor({{1, 3}, {2, 4}}));
   example("alias_copy", [] { return at::alias_copy(torch::tensor({1, 2})); }, torch::tensor({1, 2}));
   example("as_strided_copy", [] { return at::as_strided_copy(torch::tensor({1, 2, 3, 4}), {2}, {2}); }, torch::tensor({1, 3}));
   example("diagonal_copy", [] { return at::diagonal_copy(torch::tensor({{1, 2}, {3, 4}})); }, torch::tensor({1, 4}));
@@ -461,5 +463,6 @@ int main() {
   example("grid_sampler_2d", [] { return at::grid_sampler_2d(torch::tensor({{{{1.0, 3.0}}}}), torch::tensor({{{{0.0, 0.0}}}}), 0, 0, true); }, torch::tensor({{{{2.0}}}}));
   example("grid_sampler_3d", [] { return at::grid_sampler_3d(torch::tensor({{{{{1.0, 3.0}}}}}), torch::tensor({{{{{0.0, 0.0, 0.0}}}}}), 0, 0, true); }, torch::tensor({{{{{2.0}}}}}));
   example("affine_grid_generator", [] { return at::affine_grid_generator(torch::tensor({{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}}), {1, 1, 1, 2}, true); }, torch::tensor({{{{-1.0, 0.0}, {1.0, 0.0}}}}));
+  example("_upsample_bilinear2d_aa", [] { return at::_upsample_bilinear2d_aa(torch::tensor({{{{1.0, 2.0, 3.0, 5.0}}}}), {1, 2}, false); }, torch::tensor({{{{1.7142857142857142, 3.7142857142857144}}}}));
   return example_report();
 }

@@ -1358,6 +1358,34 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rrelu<'l>(
     })
 }
 
+/// `rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_rrelu_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    lower_tag: jint,
+    lower_bits: jlong,
+    lower_imag: jdouble,
+    upper_tag: jint,
+    upper_bits: jlong,
+    upper_imag: jdouble,
+    training: jboolean,
+    generator: GeneratorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        let generator = generator.optional();
+        ops::rrelu_(
+            &self_,
+            support::scalar(lower_tag, lower_bits, lower_imag)?,
+            support::scalar(upper_tag, upper_bits, upper_imag)?,
+            support::flag(training),
+            generator.as_deref(),
+        )
+    })
+}
+
 /// `rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_rrelu_1with_1noise<'l>(
@@ -1414,5 +1442,32 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1rrelu<'l>(
             generator.as_deref(),
         )?;
         frame.give_all([result0, result1])
+    })
+}
+
+/// `_rrelu_slopes(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1rrelu_1slopes<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    lower_tag: jint,
+    lower_bits: jlong,
+    lower_imag: jdouble,
+    upper_tag: jint,
+    upper_bits: jlong,
+    upper_imag: jdouble,
+    generator: GeneratorHandle,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let generator = generator.optional();
+        let result = ops::_rrelu_slopes(
+            &self_,
+            support::scalar(lower_tag, lower_bits, lower_imag)?,
+            support::scalar(upper_tag, upper_bits, upper_imag)?,
+            generator.as_deref(),
+        )?;
+        Ok(frame.give(result))
     })
 }

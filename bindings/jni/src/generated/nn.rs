@@ -237,6 +237,21 @@ pub extern "system" fn Java_org_rushlight_internal_Native_feature_1dropout<'l>(
     })
 }
 
+/// `feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_feature_1dropout_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    p: jdouble,
+    train: jboolean,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::feature_dropout_(&self_, p, support::flag(train))
+    })
+}
+
 /// `alpha_dropout(Tensor input, float p, bool train) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_alpha_1dropout<'l>(
@@ -253,6 +268,21 @@ pub extern "system" fn Java_org_rushlight_internal_Native_alpha_1dropout<'l>(
     })
 }
 
+/// `alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_alpha_1dropout_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    p: jdouble,
+    train: jboolean,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::alpha_dropout_(&self_, p, support::flag(train))
+    })
+}
+
 /// `feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_feature_1alpha_1dropout<'l>(
@@ -266,6 +296,21 @@ pub extern "system" fn Java_org_rushlight_internal_Native_feature_1alpha_1dropou
         let input = input.get("input")?;
         let result = ops::feature_alpha_dropout(&input, p, support::flag(train))?;
         Ok(frame.give(result))
+    })
+}
+
+/// `feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_feature_1alpha_1dropout_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    p: jdouble,
+    train: jboolean,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::feature_alpha_dropout_(&self_, p, support::flag(train))
     })
 }
 

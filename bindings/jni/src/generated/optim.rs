@@ -144,3 +144,90 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1fused_1adamw_1<'l>(
         )
     })
 }
+
+/// `_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, Tensor(d!)[] state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1fused_1adagrad_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: JLongs<'l>,
+    grads: JLongs<'l>,
+    state_sums: JLongs<'l>,
+    state_steps: JLongs<'l>,
+    lr: jdouble,
+    lr_decay: jdouble,
+    weight_decay: jdouble,
+    eps: jdouble,
+    maximize: jboolean,
+    grad_scale: TensorHandle,
+    found_inf: TensorHandle,
+) {
+    guard(env, move |frame| {
+        let self_ = frame.tensors(&self_, "self")?;
+        let grads = frame.tensors(&grads, "grads")?;
+        let state_sums = frame.tensors(&state_sums, "state_sums")?;
+        let state_steps = frame.tensors(&state_steps, "state_steps")?;
+        let grad_scale = grad_scale.optional();
+        let found_inf = found_inf.optional();
+        ops::_fused_adagrad_(
+            &self_.refs(),
+            &grads.refs(),
+            &state_sums.refs(),
+            &state_steps.refs(),
+            lr,
+            lr_decay,
+            weight_decay,
+            eps,
+            support::flag(maximize),
+            grad_scale.as_deref(),
+            found_inf.as_deref(),
+        )
+    })
+}
+
+/// `_fused_rmsprop_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] square_avgs, Tensor(d!)[] grad_avgs, Tensor(e!)[] momentum_buffer_list, *, float lr, float alpha, float eps, float weight_decay, float momentum, bool centered, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1fused_1rmsprop_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: JLongs<'l>,
+    grads: JLongs<'l>,
+    square_avgs: JLongs<'l>,
+    grad_avgs: JLongs<'l>,
+    momentum_buffer_list: JLongs<'l>,
+    lr: jdouble,
+    alpha: jdouble,
+    eps: jdouble,
+    weight_decay: jdouble,
+    momentum: jdouble,
+    centered: jboolean,
+    maximize: jboolean,
+    grad_scale: TensorHandle,
+    found_inf: TensorHandle,
+) {
+    guard(env, move |frame| {
+        let self_ = frame.tensors(&self_, "self")?;
+        let grads = frame.tensors(&grads, "grads")?;
+        let square_avgs = frame.tensors(&square_avgs, "square_avgs")?;
+        let grad_avgs = frame.tensors(&grad_avgs, "grad_avgs")?;
+        let momentum_buffer_list = frame.tensors(&momentum_buffer_list, "momentum_buffer_list")?;
+        let grad_scale = grad_scale.optional();
+        let found_inf = found_inf.optional();
+        ops::_fused_rmsprop_(
+            &self_.refs(),
+            &grads.refs(),
+            &square_avgs.refs(),
+            &grad_avgs.refs(),
+            &momentum_buffer_list.refs(),
+            lr,
+            alpha,
+            eps,
+            weight_decay,
+            momentum,
+            support::flag(centered),
+            support::flag(maximize),
+            grad_scale.as_deref(),
+            found_inf.as_deref(),
+        )
+    })
+}

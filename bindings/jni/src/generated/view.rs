@@ -761,3 +761,186 @@ pub extern "system" fn Java_org_rushlight_internal_Native_chalf<'l>(
         Ok(frame.give(result))
     })
 }
+
+/// `t_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_t_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::t_(&self_)
+    })
+}
+
+/// `transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_transpose_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim0: jlong,
+    dim1: jlong,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::transpose_(&self_, dim0, dim1)
+    })
+}
+
+/// `swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_swapaxes<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    axis0: jlong,
+    axis1: jlong,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::swapaxes(&self_, axis0, axis1)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_swapaxes_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    axis0: jlong,
+    axis1: jlong,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::swapaxes_(&self_, axis0, axis1)
+    })
+}
+
+/// `swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_swapdims<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim0: jlong,
+    dim1: jlong,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::swapdims(&self_, dim0, dim1)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_swapdims_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim0: jlong,
+    dim1: jlong,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::swapdims_(&self_, dim0, dim1)
+    })
+}
+
+/// `unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_unsqueeze_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::unsqueeze_(&self_, dim)
+    })
+}
+
+/// `squeeze_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::squeeze_(&self_)
+    })
+}
+
+/// `squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1dim_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::squeeze_dim_(&self_, dim)
+    })
+}
+
+/// `squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_squeeze_1dims_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: JLongs<'l>,
+) {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let dim = frame.longs(&dim, "dim")?;
+        ops::squeeze_dims_(&self_, &dim)
+    })
+}
+
+/// `as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_as_1strided_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    size: JLongs<'l>,
+    stride: JLongs<'l>,
+    has_storage_offset: jboolean,
+    storage_offset: jlong,
+) {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let size = frame.longs(&size, "size")?;
+        let stride = frame.longs(&stride, "stride")?;
+        ops::as_strided_(&self_, &size, &stride, support::optional(has_storage_offset, storage_offset))
+    })
+}
+
+/// `_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1reshape_1alias<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    size: JLongs<'l>,
+    stride: JLongs<'l>,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let size = frame.longs(&size, "size")?;
+        let stride = frame.longs(&stride, "stride")?;
+        let result = ops::_reshape_alias(&self_, &size, &stride)?;
+        Ok(frame.give(result))
+    })
+}

@@ -1302,3 +1302,165 @@ pub extern "system" fn Java_org_rushlight_internal_Native_affine_1grid_1generato
         Ok(frame.give(result))
     })
 }
+
+/// `_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1bilinear2d_1aa<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    output_size: JLongs<'l>,
+    align_corners: jboolean,
+    has_scales_h: jboolean,
+    scales_h: jdouble,
+    has_scales_w: jboolean,
+    scales_w: jdouble,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let output_size = frame.longs(&output_size, "output_size")?;
+        let result = ops::_upsample_bilinear2d_aa(
+            &self_,
+            &output_size,
+            support::flag(align_corners),
+            support::optional(has_scales_h, scales_h),
+            support::optional(has_scales_w, scales_w),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_upsample_bilinear2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1bilinear2d_1aa_1backward<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    grad_output: TensorHandle,
+    output_size: JLongs<'l>,
+    input_size: JLongs<'l>,
+    align_corners: jboolean,
+    has_scales_h: jboolean,
+    scales_h: jdouble,
+    has_scales_w: jboolean,
+    scales_w: jdouble,
+) -> jlong {
+    guard(env, move |frame| {
+        let grad_output = grad_output.get("grad_output")?;
+        let output_size = frame.longs(&output_size, "output_size")?;
+        let input_size = frame.longs(&input_size, "input_size")?;
+        let result = ops::_upsample_bilinear2d_aa_backward(
+            &grad_output,
+            &output_size,
+            &input_size,
+            support::flag(align_corners),
+            support::optional(has_scales_h, scales_h),
+            support::optional(has_scales_w, scales_w),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1bilinear2d_1aa_1vec<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    input: TensorHandle,
+    output_size: JLongs<'l>,
+    align_corners: jboolean,
+    scale_factors: JDoubles<'l>,
+) -> jlong {
+    guard(env, move |frame| {
+        let input = input.get("input")?;
+        let output_size = frame.optional_longs(&output_size)?;
+        let scale_factors = frame.optional_doubles(&scale_factors)?;
+        let result = ops::_upsample_bilinear2d_aa_vec(
+            &input,
+            output_size.as_deref(),
+            support::flag(align_corners),
+            scale_factors.as_deref(),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1bicubic2d_1aa<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    output_size: JLongs<'l>,
+    align_corners: jboolean,
+    has_scales_h: jboolean,
+    scales_h: jdouble,
+    has_scales_w: jboolean,
+    scales_w: jdouble,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let output_size = frame.longs(&output_size, "output_size")?;
+        let result = ops::_upsample_bicubic2d_aa(
+            &self_,
+            &output_size,
+            support::flag(align_corners),
+            support::optional(has_scales_h, scales_h),
+            support::optional(has_scales_w, scales_w),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_upsample_bicubic2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1bicubic2d_1aa_1backward<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    grad_output: TensorHandle,
+    output_size: JLongs<'l>,
+    input_size: JLongs<'l>,
+    align_corners: jboolean,
+    has_scales_h: jboolean,
+    scales_h: jdouble,
+    has_scales_w: jboolean,
+    scales_w: jdouble,
+) -> jlong {
+    guard(env, move |frame| {
+        let grad_output = grad_output.get("grad_output")?;
+        let output_size = frame.longs(&output_size, "output_size")?;
+        let input_size = frame.longs(&input_size, "input_size")?;
+        let result = ops::_upsample_bicubic2d_aa_backward(
+            &grad_output,
+            &output_size,
+            &input_size,
+            support::flag(align_corners),
+            support::optional(has_scales_h, scales_h),
+            support::optional(has_scales_w, scales_w),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1upsample_1bicubic2d_1aa_1vec<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    input: TensorHandle,
+    output_size: JLongs<'l>,
+    align_corners: jboolean,
+    scale_factors: JDoubles<'l>,
+) -> jlong {
+    guard(env, move |frame| {
+        let input = input.get("input")?;
+        let output_size = frame.optional_longs(&output_size)?;
+        let scale_factors = frame.optional_doubles(&scale_factors)?;
+        let result = ops::_upsample_bicubic2d_aa_vec(
+            &input,
+            output_size.as_deref(),
+            support::flag(align_corners),
+            scale_factors.as_deref(),
+        )?;
+        Ok(frame.give(result))
+    })
+}

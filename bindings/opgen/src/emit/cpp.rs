@@ -216,7 +216,7 @@ fn value(kind: Kind, x: &str) -> String {
         Kind::DType | Kind::MemoryFormat => format!("static_cast<int32_t>({x})"),
         Kind::Str => format!("rlt::text({x})"),
         Kind::TensorList => format!("rlt::handles({x}), rlt::length({x}.size())"),
-        Kind::TensorOptionalList => format!("rlt::optional_handles({x}).data(), rlt::length({x}.size())"),
+        Kind::TensorOptionalList => format!("rlt::index_handles({x}).data(), rlt::length({x}.size())"),
         Kind::ScalarList => format!("rlt::scalars({x}), rlt::length({x}.size())"),
         Kind::IntList | Kind::FloatList => format!("{x}.data(), rlt::length({x}.size())"),
         Kind::IntListOptional | Kind::FloatListOptional => format!("{x}.raw_data(), {x}.raw_length()"),

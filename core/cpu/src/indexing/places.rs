@@ -263,6 +263,7 @@ fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &In
         }
     });
     match bad {
+        Some(_) if size == 0 => Err(err!(Index, "index is out of bounds for dimension with size 0")),
         Some(bad) => Err(err!(Index, "index {bad} is out of bounds for dimension {dim} with size {size}")),
         None => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! Resampling: outputs that are sums of few inputs, chosen by their place along each dimension alone. Interpolation
 //! and padding by mirrored or repeated elements are such; so is what brings their gradients back.
 
+mod antialias;
 mod bytes;
 mod taps;
 
@@ -9,6 +10,7 @@ use crate::number::{Number, Wide};
 use crate::pooling::store;
 use crate::room::filled;
 use crate::volume::{Volume, each_planes};
+pub use antialias::{Windows, interpolate_smoothly, spread_smoothly};
 pub use bytes::interpolate_bytes;
 use rushlight_base::{Error, Result, Scalar};
 use std::sync::OnceLock;

@@ -46,6 +46,24 @@ pub enum Filter {
     Cubic,
 }
 
+impl Filter {
+    /// How far the antialiasing filter reaches, in elements of the input where it does not shrink.
+    pub(super) fn reach(self) -> f64 {
+        if self == Filter::Cubic { 2.0 } else { 1.0 }
+    }
+
+    /// The antialiasing filter at `x`. (Its cubic convolution has the coefficient -0.5.)
+    pub(super) fn at(self, x: f64, single: bool) -> f64 {
+        let x = x.abs();
+        let value = match self {
+            Filter::Linear => 1.0 - x,
+            Filter::Cubic if x < 1.0 => (1.5 * x - 2.5) * x * x + 1.0,
+            Filter::Cubic => -0.5 * (((x - 5.0) * x + 8.0) * x - 4.0),
+        };
+        if x < self.reach() { rounded(value, single) } else { 0.0 }
+    }
+}
+
 /// How places of the output correspond to those of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
@@ -69,12 +87,12 @@ fn kept(weight: f64, dtype: DType) -> f64 {
     }
 }
 
-fn rounded(value: f64, single: bool) -> f64 {
+pub(super) fn rounded(value: f64, single: bool) -> f64 {
     if single { f64::from(value as f32) } else { value }
 }
 
 /// `a * b + c`, rounded as `single` says after each step.
-fn line(a: f64, b: f64, c: f64, single: bool) -> f64 {
+pub(super) fn line(a: f64, b: f64, c: f64, single: bool) -> f64 {
     rounded(rounded(a * b, single) + c, single)
 }
 
@@ -91,17 +109,21 @@ pub fn nearest(length: usize, input: usize, factor: Option<f64>, exact: bool) ->
     })
 }
 
+/// How far apart in the input two neighbours of the output are.
+pub(super) fn step(length: usize, input: usize, scale: Scale) -> f64 {
+    let single = scale.single;
+    if scale.align_corners {
+        return if length > 1 { rounded((input as f64 - 1.0) / (length as f64 - 1.0), single) } else { 0.0 };
+    }
+    match scale.factor.filter(|&factor| factor > 0.0) {
+        Some(factor) => rounded(1.0 / factor, single),
+        None => rounded(input as f64 / length as f64, single),
+    }
+}
+
 /// Interpolation between elements.
 pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) -> Result<Taps> {
-    let single = scale.single;
-    let step = if scale.align_corners {
-        if length > 1 { rounded((input as f64 - 1.0) / (length as f64 - 1.0), single) } else { 0.0 }
-    } else {
-        match scale.factor.filter(|&factor| factor > 0.0) {
-            Some(factor) => rounded(1.0 / factor, single),
-            None => rounded(input as f64 / length as f64, single),
-        }
-    };
+    let (single, step) = (scale.single, step(length, input, scale));
     let at = |place: usize| {
         if scale.align_corners {
             rounded(place as f64 * step, single)

@@ -152,7 +152,7 @@ pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Resul
     if recording || requires_grad {
         check_origin(target, view, "is being")?;
     }
-    if view.base.requires_grad() && view.base.is_leaf() {
+    if requires_grad && view.base.is_leaf() {
         bail!(Runtime, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     }
     Ok(())
@@ -238,6 +238,28 @@ fn no_derivative_into_out(operator: &str) -> Error {
 pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
     if should_record(tensors) {
         bail!(NotImplemented, "the derivative for '{operator}' is not implemented.");
+    }
+    Ok(())
+}
+
+/// Let `tensor` be what `view` makes of it, with its history: what `t_` and its kin do. No element moves, so that the base of
+/// a view, and other views of it, stay as they are.
+pub fn become_view(tensor: &Tensor, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+    check_inplace("", tensor, should_record([tensor]))?;
+    let before = tensor.grad_edge();
+    let shown = view(tensor)?;
+    tensor.set_geometry(shown.dense()?.geometry.clone())?;
+    tensor.bump_version();
+    match shown.stored_history() {
+        Some(edge) => {
+            if let Some(view) = tensor.autograd_meta().and_then(AutogradMeta::view) {
+                view.is_right_at(tensor.version());
+            }
+            tensor.set_history(Some(edge));
+            tensor.move_retained_grad(before.as_ref())?;
+        }
+        // A leaf's gradient has another shape from now on.
+        None => tensor.autograd_meta().into_iter().for_each(AutogradMeta::forget_accumulator),
     }
     Ok(())
 }

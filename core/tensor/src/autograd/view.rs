@@ -133,6 +133,11 @@ impl ViewInfo {
         Edge { node, output: 0 }
     }
 
+    /// The history that the view has now is right at `version`.
+    pub(super) fn is_right_at(&self, version: u32) {
+        self.version.store(version, Ordering::Release);
+    }
+
     /// Give the view that was just written the history of a view of what its base is now.
     pub(super) fn renew(&self, view: &Tensor) {
         view.set_history(Some(self.regenerate(view)));

@@ -142,7 +142,18 @@ pub fn rrelu(
     upper: Scalar,
     generator: Option<&Generator>,
 ) -> Result<()> {
-    let walk = Loop::new([array(out1), array(self_)])?;
-    random::slopes(&walk, lower.to_f64(), upper.to_f64(), &mut Generator::or_default(generator).lock())?;
+    rrelu_slopes(out1, self_, lower, upper, generator)?;
     super::pointwise::mul(out0, self_, out1)
+}
+
+/// out = 1 where self is above zero, else a factor between the bounds
+pub fn rrelu_slopes(
+    out: &Dense,
+    self_: &Dense,
+    lower: Scalar,
+    upper: Scalar,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    let walk = Loop::new([array(out), array(self_)])?;
+    random::slopes(&walk, lower.to_f64(), upper.to_f64(), &mut Generator::or_default(generator).lock())
 }

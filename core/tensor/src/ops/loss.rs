@@ -148,7 +148,8 @@ pub fn binary_cross_entropy(
             ensure!(within, Runtime, "all elements of input should be between 0 and 1");
         }
     }
-    reduced(out, self_, &super::rules::paired(self_, target), weight, reduction, deviation::cross_entropy)
+    let target = super::rules::paired(target, self_.sizes())?;
+    reduced(out, self_, &target, weight, reduction, deviation::cross_entropy)
 }
 
 /// out = the gradient of `binary_cross_entropy` by self
@@ -160,10 +161,9 @@ pub fn binary_cross_entropy_backward(
     weight: Option<&Dense>,
     reduction: i64,
 ) -> Result<()> {
-    if let Some(weight) = weight {
-        super::rules::check_expandable(weight.sizes(), out.sizes())?;
-    }
-    let (share, target) = (share_of(out, reduction), &super::rules::paired(self_, target));
+    let [grad_output, target] = [grad_output, target].map(|other| super::rules::paired(other, self_.sizes()));
+    let (grad_output, target) = (&grad_output?, &target?);
+    let share = share_of(out, reduction);
     over(out.dtype, [out, grad_output, self_, target], |walk| deviation::cross_entropy_backward(walk, share))?;
     weight.map_or(Ok(()), |weight| super::pointwise::mul(out, out, weight))
 }

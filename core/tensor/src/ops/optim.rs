@@ -3,7 +3,7 @@
 use super::access::{array, number_of};
 use crate::dense::Dense;
 use rushlight_base::{Result, ensure};
-use rushlight_cpu::optim::{self, Adam, Sgd};
+use rushlight_cpu::optim::{self, Adagrad, Adam, RmsProp, Sgd};
 
 /// The element of a one-element tensor.
 fn number(dense: &Dense) -> Result<f64> {
@@ -122,4 +122,65 @@ adam_kernel! {
 adam_kernel! {
     /// One step of AdamW on every parameter; `state_steps` hold the number of this step, from 1.
     fused_adamw_, true
+}
+
+/// One step of Adagrad on every parameter; `state_steps` hold the number of this step, from 1.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn fused_adagrad_(
+    self_: &[Dense],
+    grads: &[Dense],
+    state_sums: &[Dense],
+    state_steps: &[Dense],
+    lr: f64,
+    lr_decay: f64,
+    weight_decay: f64,
+    eps: f64,
+    maximize: bool,
+    grad_scale: Option<&Dense>,
+    found_inf: Option<&Dense>,
+) -> Result<()> {
+    check_lengths("_fused_adagrad_", self_, &[grads, state_sums, state_steps])?;
+    let Some(grad_scale) = scale(grad_scale, found_inf)? else { return Ok(()) };
+    for (at, (param, grad)) in self_.iter().zip(grads).enumerate() {
+        let step = number(&state_steps[at])?;
+        let constants = Adagrad { lr, lr_decay, weight_decay, eps, maximize, step, grad_scale };
+        optim::adagrad(&array(param), &array(grad), &array(&state_sums[at]), &constants)?;
+    }
+    Ok(())
+}
+
+/// One step of RMSprop on every parameter.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn fused_rmsprop_(
+    self_: &[Dense],
+    grads: &[Dense],
+    square_avgs: &[Dense],
+    grad_avgs: &[Dense],
+    momentum_buffer_list: &[Dense],
+    lr: f64,
+    alpha: f64,
+    eps: f64,
+    weight_decay: f64,
+    momentum: f64,
+    centered: bool,
+    maximize: bool,
+    grad_scale: Option<&Dense>,
+    found_inf: Option<&Dense>,
+) -> Result<()> {
+    check_lengths("_fused_rmsprop_", self_, &[grads, square_avgs])?;
+    if centered {
+        check_lengths("_fused_rmsprop_", self_, &[grad_avgs])?;
+    }
+    if momentum != 0.0 {
+        check_lengths("_fused_rmsprop_", self_, &[momentum_buffer_list])?;
+    }
+    let Some(grad_scale) = scale(grad_scale, found_inf)? else { return Ok(()) };
+    let step = RmsProp { lr, alpha, eps, weight_decay, momentum, maximize, grad_scale };
+    for (at, (param, grad)) in self_.iter().zip(grads).enumerate() {
+        let mean = grad_avgs.get(at).filter(|_| centered).map(array);
+        let speed = momentum_buffer_list.get(at).filter(|_| momentum != 0.0).map(array);
+        let square = array(&square_avgs[at]);
+        optim::rmsprop(&array(param), &array(grad), &square, mean.as_ref(), speed.as_ref(), &step)?;
+    }
+    Ok(())
 }

@@ -107,6 +107,11 @@ pub fn as_strided(self_: &Dense, size: &[i64], stride: &[i64], storage_offset: O
     Ok(Geometry { sizes: DimVec::from_slice(size), strides: DimVec::from_slice(stride), offset })
 }
 
+/// Another shape, of the strides given, from where the tensor begins.
+pub fn reshape_alias(self_: &Dense, size: &[i64], stride: &[i64]) -> Result<Geometry> {
+    as_strided(self_, size, stride, None)
+}
+
 /// Sizes of 1 stretched, and leading dimensions added; -1 keeps a size.
 pub fn expand(self_: &Dense, size: &[i64], _implicit: bool) -> Result<Geometry> {
     ensure!(

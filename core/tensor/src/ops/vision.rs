@@ -4,9 +4,9 @@ use super::access::array;
 use super::rules::spatial::each;
 use super::rules::vision::{Border, columns};
 use crate::dense::Dense;
-use rushlight_base::{DType, Result};
+use rushlight_base::{DType, Result, bail};
 use rushlight_cpu::grid::{self, Sampling};
-use rushlight_cpu::resample::{self, Filter, Scale, Taps, interpolation, mirrored, nearest, repeated};
+use rushlight_cpu::resample::{self, Filter, Scale, Taps, Windows, interpolation, mirrored, nearest, repeated};
 use rushlight_cpu::unfold;
 
 /// What elements between the given ones are.
@@ -118,6 +118,78 @@ between! {
     upsample_bilinear2d upsample_bilinear2d_backward: Linear scales_h scales_w;
     upsample_trilinear3d upsample_trilinear3d_backward: Linear scales_d scales_h scales_w;
     upsample_bicubic2d upsample_bicubic2d_backward: Cubic scales_h scales_w;
+}
+
+/// Tables of height and width for antialiasing, from the sizes of the input and the output.
+fn windows(mode: Mode, input: &[i64], output: &[i64], scales: [Option<f64>; 2], dtype: DType) -> Result<[Windows; 2]> {
+    let Mode::Between { filter, align_corners } = mode else {
+        bail!(Runtime, "there is no antialiasing of nearest elements")
+    };
+    // Bytes are computed with integers that are made of doubles.
+    let single = dtype == DType::F32;
+    let table = |dim: usize| {
+        let scale = Scale { align_corners, factor: scales[dim], single, weights: dtype };
+        Windows::new(output[2 + dim] as usize, input[2 + dim] as usize, filter, scale)
+    };
+    Ok([table(0)?, table(1)?])
+}
+
+fn upsample_smoothly(out: &Dense, self_: &Dense, mode: Mode, scales: [Option<f64>; 2]) -> Result<()> {
+    let [down, across] = windows(mode, self_.sizes(), out.sizes(), scales, out.dtype)?;
+    if out.dtype == DType::U8 {
+        let taps = [Taps::none(), down.taps()?, across.taps()?];
+        return resample::interpolate_bytes(&array(out), &array(self_), &taps);
+    }
+    resample::interpolate_smoothly(&array(out), &array(self_), [&down, &across])
+}
+
+fn upsample_smoothly_backward(
+    out: &Dense,
+    grad: &Dense,
+    mode: Mode,
+    scales: [Option<f64>; 2],
+    kernel: &'static str,
+) -> Result<()> {
+    let [down, across] = windows(mode, out.sizes(), grad.sizes(), scales, out.dtype)?;
+    resample::spread_smoothly(&array(out), &array(grad), [&down, &across], kernel)
+}
+
+macro_rules! smooth {
+    ($($name:ident $backward:ident: $filter:ident $kernel:literal;)*) => {
+        $(
+            /// out = the elements between, with antialiasing
+            pub fn $name(
+                out: &Dense,
+                self_: &Dense,
+                _output_size: &[i64],
+                align_corners: bool,
+                scales_h: Option<f64>,
+                scales_w: Option<f64>,
+            ) -> Result<()> {
+                let mode = Mode::Between { filter: Filter::$filter, align_corners };
+                upsample_smoothly(out, self_, mode, [scales_h, scales_w])
+            }
+
+            /// out = the gradient by self
+            pub fn $backward(
+                out: &Dense,
+                grad: &Dense,
+                _output_size: &[i64],
+                _input_size: &[i64],
+                align_corners: bool,
+                scales_h: Option<f64>,
+                scales_w: Option<f64>,
+            ) -> Result<()> {
+                let mode = Mode::Between { filter: Filter::$filter, align_corners };
+                upsample_smoothly_backward(out, grad, mode, [scales_h, scales_w], $kernel)
+            }
+        )*
+    };
+}
+
+smooth! {
+    _upsample_bilinear2d_aa _upsample_bilinear2d_aa_backward: Linear "upsample_bilinear2d_aa_backward_cpu";
+    _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward: Cubic "upsample_bicubic2d_aa_backward_cpu";
 }
 
 /// Tables of padding: from the sizes of the image and those with padding.

@@ -22,7 +22,7 @@ RLT_COLD inline void warn_of_create_graph() {
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
-inline std::vector<const rlt_tensor*> optional_handles(at::ArrayRef<std::optional<at::Tensor>> tensors);
+inline std::vector<const rlt_tensor*> index_handles(at::ArrayRef<std::optional<at::Tensor>> tensors);
 RLT_NAMESPACE_END
 }  // namespace rlt
 
@@ -238,10 +238,17 @@ inline const rlt_tensor* const* handles(at::TensorList tensors) {
   static_assert(sizeof(at::Tensor) == sizeof(rlt_tensor*) && std::is_standard_layout_v<at::Tensor>, "a Tensor is one pointer");
   return reinterpret_cast<const rlt_tensor* const*>(tensors.data());
 }
-inline std::vector<const rlt_tensor*> optional_handles(at::ArrayRef<std::optional<at::Tensor>> tensors) {
+RLT_COLD inline void warn_of_byte_mask() {
+  TORCH_WARN("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
+}
+/// Lists of optional tensors are indices.
+inline std::vector<const rlt_tensor*> index_handles(at::ArrayRef<std::optional<at::Tensor>> tensors) {
   std::vector<const rlt_tensor*> handles;
   handles.reserve(tensors.size());
-  for (const auto& tensor : tensors) handles.push_back(optional_tensor(tensor));
+  for (const auto& tensor : tensors) {
+    handles.push_back(optional_tensor(tensor));
+    if (tensor && tensor->defined() && tensor->scalar_type() == at::kByte) warn_of_byte_mask();
+  }
   return handles;
 }
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result) {

@@ -581,6 +581,12 @@ inline Tensor rrelu(const Tensor& self, const Scalar& lower = 0.125, const Scala
   rlt::check(rlt_tensor_rrelu(self.handle(), &lower.raw(), &upper.raw(), training, rlt::optional_generator(generator), &out0));
   return Tensor(out0);
 }
+/// Scales elements below zero down: in training by random factors, else by their mean.
+/// `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
+inline Tensor& rrelu_(Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 0.3333333333333333, bool training = false, std::optional<Generator> generator = {}) {
+  rlt::check(rlt_tensor_rrelu_(self.handle(), &lower.raw(), &upper.raw(), training, rlt::optional_generator(generator)));
+  return self;
+}
 /// rrelu that writes the factors of training down.
 /// `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
 inline Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower = 0.125, const Scalar& upper = 0.3333333333333333, bool training = false, std::optional<Generator> generator = {}) {
@@ -595,6 +601,13 @@ inline std::tuple<Tensor, Tensor> _rrelu(const Tensor& self, const Scalar& lower
   rlt_tensor* out1 = nullptr;
   rlt::check(rlt_tensor__rrelu(self.handle(), &lower.raw(), &upper.raw(), rlt::optional_generator(generator), &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
+}
+/// The factors of rrelu in training.
+/// `out_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+inline Tensor _rrelu_slopes(const Tensor& self, const Scalar& lower, const Scalar& upper, std::optional<Generator> generator) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__rrelu_slopes(self.handle(), &lower.raw(), &upper.raw(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
 }
 
 // bitwise: Bits of integers and bools.
@@ -3145,13 +3158,13 @@ inline Tensor& take_along_dim_out(Tensor& out, const Tensor& self, const Tensor&
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_Tensor(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &out0));
+  rlt::check(rlt_tensor_index_Tensor(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &out0));
   return Tensor(out0);
 }
 /// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
 inline Tensor& index_outf(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, Tensor& out) {
-  rlt::check(rlt_tensor_index_Tensor_out(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), out.handle()));
+  rlt::check(rlt_tensor_index_Tensor_out(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), out.handle()));
   return out;
 }
 /// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
@@ -3163,48 +3176,48 @@ inline Tensor& index_out(Tensor& out, const Tensor& self, ArrayRef<std::optional
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 inline Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_put(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  rlt::check(rlt_tensor_index_put(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
 /// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
-  rlt::check(rlt_tensor_index_put_(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
+  rlt::check(rlt_tensor_index_put_(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
   return self;
 }
 /// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 inline Tensor _index_put_impl(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__index_put_impl(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe, &out0));
+  rlt::check(rlt_tensor__index_put_impl(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe, &out0));
   return Tensor(out0);
 }
 /// Takes elements as `index` does; the indices are checked here, too.
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
 inline Tensor _unsafe_index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_index_Tensor(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &out0));
+  rlt::check(rlt_tensor__unsafe_index_Tensor(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &out0));
   return Tensor(out0);
 }
 /// Writes values as `index_put` does; the indices are checked here, too.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 inline Tensor _unsafe_index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_index_put(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  rlt::check(rlt_tensor__unsafe_index_put(self.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
 /// Takes the elements that indices lead to where a mask is true, else one value; what lies outside is moved to the nearest place inside.
 /// `out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill`
 inline Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, ArrayRef<std::optional<Tensor>> indices, const Scalar& fill) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_masked_index(self.handle(), mask.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &fill.raw(), &out0));
+  rlt::check(rlt_tensor__unsafe_masked_index(self.handle(), mask.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &fill.raw(), &out0));
   return Tensor(out0);
 }
 /// Adds values where indices lead to and a mask is true: the gradient of `_unsafe_masked_index`.
 /// `out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]`
 inline Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, ArrayRef<std::optional<Tensor>> indices, const Tensor& values) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), &out0));
+  rlt::check(rlt_tensor__unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), &out0));
   return Tensor(out0);
 }
 /// Joins tensors along a dimension; the dtypes are promoted.
@@ -3601,6 +3614,13 @@ inline std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int6
 inline Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__chunk_cat(rlt::handles(tensors), rlt::length(tensors.size()), dim, num_chunks, &out0));
+  return Tensor(out0);
+}
+/// Puts sequences side by side in one tensor, the short ones padded behind or in front, in the dtype of the first.
+/// `out[t, b] = sequences[b][t], or padding_value beyond its end; out[b, t] with batch_first; the end of each is at the end of out with padding_side left`
+inline Tensor pad_sequence(TensorList sequences, bool batch_first = false, double padding_value = 0.0, std::string_view padding_side = "right") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pad_sequence(rlt::handles(sequences), rlt::length(sequences.size()), batch_first, padding_value, rlt::text(padding_side), &out0));
   return Tensor(out0);
 }
 
@@ -4488,6 +4508,12 @@ inline Tensor feature_dropout(const Tensor& input, double p, bool train) {
   rlt::check(rlt_tensor_feature_dropout(input.handle(), p, train, &out0));
   return Tensor(out0);
 }
+/// While training, sets each channel to zero with probability p and scales up the others; otherwise returns the input.
+/// `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+inline Tensor& feature_dropout_(Tensor& self, double p, bool train) {
+  rlt::check(rlt_tensor_feature_dropout_(self.handle(), p, train));
+  return self;
+}
 /// While training, sets each element with probability p to what `selu` saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
 /// `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
 inline Tensor alpha_dropout(const Tensor& input, double p, bool train) {
@@ -4495,12 +4521,24 @@ inline Tensor alpha_dropout(const Tensor& input, double p, bool train) {
   rlt::check(rlt_tensor_alpha_dropout(input.handle(), p, train, &out0));
   return Tensor(out0);
 }
+/// While training, sets each element with probability p to what `selu` saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+/// `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+inline Tensor& alpha_dropout_(Tensor& self, double p, bool train) {
+  rlt::check(rlt_tensor_alpha_dropout_(self.handle(), p, train));
+  return self;
+}
 /// alpha_dropout of whole channels.
 /// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
 inline Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_feature_alpha_dropout(input.handle(), p, train, &out0));
   return Tensor(out0);
+}
+/// alpha_dropout of whole channels.
+/// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+inline Tensor& feature_alpha_dropout_(Tensor& self, double p, bool train) {
+  rlt::check(rlt_tensor_feature_alpha_dropout_(self.handle(), p, train));
+  return self;
 }
 /// dropout together with the mask it drew.
 /// `result0_i = input_i * result1_i / (1 - p), result1_i ~ Bernoulli(1 - p)`
@@ -5495,6 +5533,16 @@ inline void _fused_adam_(TensorList self, TensorList grads, TensorList exp_avgs,
 /// `p = p * (1 - lr * weight_decay); m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2; p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
 inline void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1, double beta2, double weight_decay, double eps, bool amsgrad, bool maximize, const std::optional<Tensor>& grad_scale = {}, const std::optional<Tensor>& found_inf = {}) {
   rlt::check(rlt_tensor__fused_adamw_(rlt::handles(self), rlt::length(self.size()), rlt::handles(grads), rlt::length(grads.size()), rlt::handles(exp_avgs), rlt::length(exp_avgs.size()), rlt::handles(exp_avg_sqs), rlt::length(exp_avg_sqs.size()), rlt::handles(max_exp_avg_sqs), rlt::length(max_exp_avg_sqs.size()), rlt::handles(state_steps), rlt::length(state_steps.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, rlt::optional_tensor(grad_scale), rlt::optional_tensor(found_inf)));
+}
+/// One step of Adagrad over a list of parameters. Each step counter is a tensor with one element, already counted up by the caller.
+/// `g = grad + weight_decay * p; s = s + g^2; p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`
+inline void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums, TensorList state_steps, double lr, double lr_decay, double weight_decay, double eps, bool maximize, const std::optional<Tensor>& grad_scale = {}, const std::optional<Tensor>& found_inf = {}) {
+  rlt::check(rlt_tensor__fused_adagrad_(rlt::handles(self), rlt::length(self.size()), rlt::handles(grads), rlt::length(grads.size()), rlt::handles(state_sums), rlt::length(state_sums.size()), rlt::handles(state_steps), rlt::length(state_steps.size()), lr, lr_decay, weight_decay, eps, maximize, rlt::optional_tensor(grad_scale), rlt::optional_tensor(found_inf)));
+}
+/// One step of RMSprop over a list of parameters. Without `centered` the list of means is empty, without momentum that of buffers.
+/// `g = grad + weight_decay * p; v = alpha * v + (1 - alpha) * g^2; m = alpha * m + (1 - alpha) * g; d = g / (sqrt(centered ? v - m^2 : v) + eps); b = momentum * b + d; p = p - lr * (momentum ? b : d)`
+inline void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs, TensorList grad_avgs, TensorList momentum_buffer_list, double lr, double alpha, double eps, double weight_decay, double momentum, bool centered, bool maximize, const std::optional<Tensor>& grad_scale = {}, const std::optional<Tensor>& found_inf = {}) {
+  rlt::check(rlt_tensor__fused_rmsprop_(rlt::handles(self), rlt::length(self.size()), rlt::handles(grads), rlt::length(grads.size()), rlt::handles(square_avgs), rlt::length(square_avgs.size()), rlt::handles(grad_avgs), rlt::length(grad_avgs.size()), rlt::handles(momentum_buffer_list), rlt::length(momentum_buffer_list.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize, rlt::optional_tensor(grad_scale), rlt::optional_tensor(found_inf)));
 }
 
 // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
@@ -9601,6 +9649,33 @@ inline Tensor imag(const Tensor& self) {
   rlt::check(rlt_tensor_imag(self.handle(), &out0));
   return Tensor(out0);
 }
+/// Swaps two dimensions, as transpose does.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+inline Tensor swapaxes(const Tensor& self, int64_t axis0, int64_t axis1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_swapaxes(self.handle(), axis0, axis1, &out0));
+  return Tensor(out0);
+}
+/// Swaps two dimensions, as transpose does.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+inline Tensor swapdims(const Tensor& self, int64_t dim0, int64_t dim1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_swapdims(self.handle(), dim0, dim1, &out0));
+  return Tensor(out0);
+}
+/// Lets the tensor itself show its storage with any sizes, strides and offset.
+/// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+inline Tensor& as_strided_(Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) {
+  rlt::check(rlt_tensor_as_strided_(self.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset)));
+  return self;
+}
+/// A view in another shape whose strides are known already; its gradient is that of a reshape.
+/// `out[i] = storage[offset + sum_k i_k * stride_k]`
+inline Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef stride) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__reshape_alias(self.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), &out0));
+  return Tensor(out0);
+}
 
 // view_copy: The views as copies: results with memory of their own.
 /// Copies the tensor.
@@ -10141,6 +10216,48 @@ inline Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool 
 inline Tensor affine_grid_generator_backward(const Tensor& grad, IntArrayRef size, bool align_corners) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_affine_grid_generator_backward(grad.handle(), size.data(), rlt::length(size.size()), align_corners, &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image linearly to another size; where it shrinks, every element has a share.
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_bilinear2d_aa(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_bilinear2d_aa(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_bilinear2d_aa.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_bilinear2d_aa_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_bilinear2d_aa_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image linearly to another size, given as a size or as factors; where it shrinks, every element has a share.
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_bilinear2d_aa(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_bilinear2d_aa_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image cubically to another size; where it shrinks, every element has a share.
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_bicubic2d_aa(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_bicubic2d_aa(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_bicubic2d_aa.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_bicubic2d_aa_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_bicubic2d_aa_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image cubically to another size, given as a size or as factors; where it shrinks, every element has a share.
+/// `out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_bicubic2d_aa(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_bicubic2d_aa_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
 }
 

@@ -1204,26 +1204,26 @@ Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}) co
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
 Tensor index(ArrayRef<std::optional<Tensor>> indices) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_Tensor(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &out0));
+  rlt::check(rlt_tensor_index_Tensor(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), &out0));
   return Tensor(out0);
 }
 /// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 Tensor index_put(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_put(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  rlt::check(rlt_tensor_index_put(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
 /// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 Tensor& index_put_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) const {
-  rlt::check(rlt_tensor_index_put_(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
+  rlt::check(rlt_tensor_index_put_(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
   return const_cast<Tensor&>(*this);
 }
 /// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 Tensor& _index_put_impl_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) const {
-  rlt::check(rlt_tensor__index_put_impl_(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe));
+  rlt::check(rlt_tensor__index_put_impl_(handle(), rlt::index_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe));
   return const_cast<Tensor&>(*this);
 }
 /// A copy of the tensor with one slice replaced.
@@ -3547,6 +3547,81 @@ Tensor resolve_neg() const {
 Tensor chalf(std::optional<MemoryFormat> memory_format = {}) const {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_chalf(handle(), rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
+}
+/// Transposes a matrix itself; no element moves.
+/// `out[j, i] = self[i, j]`
+Tensor& t_() const {
+  rlt::check(rlt_tensor_t_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Swaps two dimensions of the tensor itself; no element moves.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+Tensor& transpose_(int64_t dim0, int64_t dim1) const {
+  rlt::check(rlt_tensor_transpose_(handle(), dim0, dim1));
+  return const_cast<Tensor&>(*this);
+}
+/// Swaps two dimensions, as transpose does.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+Tensor swapaxes(int64_t axis0, int64_t axis1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_swapaxes(handle(), axis0, axis1, &out0));
+  return Tensor(out0);
+}
+/// Swaps two dimensions of the tensor itself, as transpose_ does.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+Tensor& swapaxes_(int64_t axis0, int64_t axis1) const {
+  rlt::check(rlt_tensor_swapaxes_(handle(), axis0, axis1));
+  return const_cast<Tensor&>(*this);
+}
+/// Swaps two dimensions, as transpose does.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+Tensor swapdims(int64_t dim0, int64_t dim1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_swapdims(handle(), dim0, dim1, &out0));
+  return Tensor(out0);
+}
+/// Swaps two dimensions of the tensor itself, as transpose_ does.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+Tensor& swapdims_(int64_t dim0, int64_t dim1) const {
+  rlt::check(rlt_tensor_swapdims_(handle(), dim0, dim1));
+  return const_cast<Tensor&>(*this);
+}
+/// Gives the tensor itself another dimension, of size 1.
+/// `out[..., 0, ...] = self[..., ...]`
+Tensor& unsqueeze_(int64_t dim) const {
+  rlt::check(rlt_tensor_unsqueeze_(handle(), dim));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the dimensions of size 1 away from the tensor itself.
+/// `out_i = self_i`
+Tensor& squeeze_() const {
+  rlt::check(rlt_tensor_squeeze_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes a dimension away from the tensor itself, if its size is 1.
+/// `out_i = self_i`
+Tensor& squeeze_(int64_t dim) const {
+  rlt::check(rlt_tensor_squeeze_dim_(handle(), dim));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes those of some dimensions away from the tensor itself whose size is 1.
+/// `out_i = self_i`
+Tensor& squeeze_(IntArrayRef dim) const {
+  rlt::check(rlt_tensor_squeeze_dims_(handle(), dim.data(), rlt::length(dim.size())));
+  return const_cast<Tensor&>(*this);
+}
+/// Lets the tensor itself show its storage with any sizes, strides and offset.
+/// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+Tensor& as_strided_(IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) const {
+  rlt::check(rlt_tensor_as_strided_(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset)));
+  return const_cast<Tensor&>(*this);
+}
+/// A view in another shape whose strides are known already; its gradient is that of a reshape.
+/// `out[i] = storage[offset + sum_k i_k * stride_k]`
+Tensor _reshape_alias(IntArrayRef size, IntArrayRef stride) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__reshape_alias(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), &out0));
   return Tensor(out0);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -124,12 +125,9 @@ template <class E>
 }
 
 #if RLT_EXCEPTIONS
-/// The exception that a C++ callback threw while native code was below it on the stack: the callback's trampoline
-/// leaves it here and rlt::check throws it again above the native code.
-inline std::exception_ptr& pending_exception() {
-  static thread_local std::exception_ptr pending;
-  return pending;
-}
+/// Frees the exception that an error carries: one that a C++ callback threw while native code was below it on the stack. The
+/// callback's trampoline gives it to the error, and rlt::check throws it again above the native code, on whatever thread.
+inline void drop_exception(void* kept) { delete static_cast<std::exception_ptr*>(kept); }
 #endif
 
 /// "rlt_tensor_add_Scalar: argument `self` is NULL" in libtorch's words.
@@ -147,8 +145,11 @@ inline void warn_of_notes();
 /// Throws the exception for the last error of this thread.
 [[noreturn]] RLT_COLD inline void raise_last_error(int32_t status) {
 #if RLT_EXCEPTIONS
-  if (std::exception_ptr pending = std::exchange(pending_exception(), nullptr)) {
-    if (status == RLT_ERROR_CALLBACK) std::rethrow_exception(pending);
+  if (void* kept = rlt_last_error_payload(&drop_exception)) {
+    std::exception_ptr exception = *static_cast<std::exception_ptr*>(kept);
+    rlt_error* error = nullptr;
+    if (rlt_last_error_take(&error) == RLT_OK) rlt_error_free(error);
+    std::rethrow_exception(std::move(exception));
   }
 #endif
   const char* text = rlt_last_error_message();
@@ -172,6 +173,13 @@ inline void check(int32_t status) {
   if (C10_UNLIKELY(status != RLT_OK)) raise_last_error(status);
 }
 
+#if RLT_EXCEPTIONS
+/// Makes the exception that is being handled the last error.
+RLT_COLD inline int32_t fail_with_exception(const char* message) {
+  return rlt_set_last_error_carrying(RLT_ERROR_CALLBACK, message, new (std::nothrow) std::exception_ptr(std::current_exception()), &drop_exception);
+}
+#endif
+
 /// Runs a C++ callback below native code: nothing may unwind, so an exception is kept for rlt::check and reported as
 /// a status.
 template <class Body>
@@ -181,13 +189,10 @@ int32_t trampoline(Body&& body) {
     body();
     return RLT_OK;
   } catch (const std::exception& error) {
-    pending_exception() = std::current_exception();
-    rlt_set_last_error(RLT_ERROR_CALLBACK, error.what());
+    return fail_with_exception(error.what());
   } catch (...) {
-    pending_exception() = std::current_exception();
-    rlt_set_last_error(RLT_ERROR_CALLBACK, "a C++ callback threw an exception that is not a std::exception");
+    return fail_with_exception("a C++ callback threw an exception that is not a std::exception");
   }
-  return RLT_ERROR_CALLBACK;
 #else
   body();
   return RLT_OK;

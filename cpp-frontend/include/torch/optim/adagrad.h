@@ -54,25 +54,20 @@ class AdagradOf : public Optimizer {
   }
   explicit AdagradOf(std::vector<Tensor> params, Options defaults = {}) : AdagradOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
-  /// sum += g^2; p -= lr / (1 + (step - 1) lr_decay) * g / (sqrt(sum) + eps)
   Tensor step(LossClosure closure = nullptr) override {
-    c10::NoGradGuard guard;
-    Tensor loss = loss_of(closure);
-    for (OptimizerParamGroup& group : param_groups_) {
-      const Options& options = static_cast<const Options&>(group.options());
-      for (Tensor& param : group.params()) {
-        Tensor gradient = param.grad();
-        if (!gradient.defined()) continue;
+    return this->template step_groups<Options>(closure, [this](const Options& options, const std::vector<Tensor>& params, const std::vector<Tensor>& gradients) {
+      std::vector<Tensor> sums;
+      StepCounters counters;
+      for (const Tensor& param : params) {
         AdagradParamState& state = state_of<AdagradParamState>(param);
         TORCH_INTERNAL_ASSERT(state.sum().defined(), "state found NULL for the Tensor ", param);
         state.step(state.step() + 1);
-        if (options.weight_decay() != 0) gradient = gradient.add(param, options.weight_decay());
-        const double rate = options.lr() / (1 + static_cast<double>(state.step() - 1) * options.lr_decay());
-        state.sum().addcmul_(gradient, gradient, 1.0);
-        param.addcdiv_(gradient, state.sum().sqrt().add_(options.eps()), -rate);
+        sums.push_back(state.sum());
+        counters.add(state.step());
       }
-    }
-    return loss;
+      torch::_fused_adagrad_(params, gradients, sums, counters.steps, options.lr(), options.lr_decay(), options.weight_decay(), options.eps(),
+                             /*maximize=*/false);
+    });
   }
 
  protected:

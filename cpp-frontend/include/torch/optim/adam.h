@@ -102,11 +102,11 @@ namespace detail {
 
 /// The lists that the fused operators take.
 struct AdamLists {
-  std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps;
-  int64_t last_step = 0;
+  std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+  StepCounters counters;
 
   explicit AdamLists(size_t most) {
-    for (auto* list : {&params, &gradients, &exp_avgs, &exp_avg_sqs, &steps}) list->reserve(most);
+    for (auto* list : {&params, &gradients, &exp_avgs, &exp_avg_sqs, &counters.steps}) list->reserve(most);
   }
 
   template <class State>
@@ -122,9 +122,7 @@ struct AdamLists {
     exp_avgs.push_back(state.exp_avg());
     exp_avg_sqs.push_back(state.exp_avg_sq());
     if (amsgrad) max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
-    // The counters are only read: parameters of one age share theirs.
-    if (state.step() != last_step) steps.push_back(torch::full({}, static_cast<double>(last_step = state.step()), kFloat));
-    if (steps.size() < params.size()) steps.push_back(Tensor(steps.back()));
+    counters.add(state.step());
   }
 };
 
@@ -152,7 +150,7 @@ class AdamOf : public Optimizer {
       }
       if (lists.params.empty()) continue;
       auto fused = std::is_same_v<Options, AdamWOptions> ? &torch::_fused_adamw_ : &torch::_fused_adam_;
-      fused(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps, options.lr(),
+      fused(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.counters.steps, options.lr(),
             std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(), options.amsgrad(),
             /*maximize=*/false, std::nullopt, std::nullopt);
     }

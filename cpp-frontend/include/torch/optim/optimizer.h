@@ -228,6 +228,17 @@ class OptimizerParamGroup {
 
 namespace detail {
 
+/// The number of a step for each parameter, as the fused operators take it. It is only read: parameters of one age share it.
+struct StepCounters {
+  std::vector<Tensor> steps;
+  int64_t last_step = 0;
+
+  void add(int64_t step) {
+    if (step == last_step) return steps.push_back(Tensor(steps.back()));
+    steps.push_back(torch::full({}, static_cast<double>(last_step = step), kFloat));
+  }
+};
+
 /// What Optimizer is. (A template, so that only programs that make one compile it.)
 template <class RltLazy = void>
 class OptimizerOf {
@@ -377,6 +388,23 @@ class OptimizerOf {
     if (fresh) *fresh = slot == nullptr;
     if (!slot) slot.reset(new State);
     return static_cast<State&>(*slot);
+  }
+  /// One step: calls `apply` for each group with its options, and those of its parameters that have a gradient.
+  template <class Options, class Apply>
+  Tensor step_groups(const LossClosure& closure, const Apply& apply) {
+    c10::NoGradGuard guard;
+    Tensor loss = loss_of(closure);
+    for (OptimizerParamGroup& group : param_groups_) {
+      std::vector<Tensor> params, gradients;
+      for (const Tensor& param : group.params()) {
+        Tensor gradient = param.grad();
+        if (!gradient.defined()) continue;
+        params.push_back(param);
+        gradients.push_back(std::move(gradient));
+      }
+      if (!params.empty()) apply(static_cast<const Options&>(group.options()), params, gradients);
+    }
+    return loss;
   }
   static Tensor loss_of(const LossClosure& closure) {
     if (!closure) return {};

@@ -54,16 +54,10 @@ class RMSpropOf : public Optimizer {
       : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(checked(defaults)))) {}
   explicit RMSpropOf(std::vector<Tensor> params, Options defaults = {}) : RMSpropOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
-  /// v = alpha v + (1 - alpha) g^2; p -= lr * g / (sqrt(v) + eps), where `centered` takes the squared mean of g from v and
-  /// momentum sums the quotients up.
   Tensor step(LossClosure closure = nullptr) override {
-    c10::NoGradGuard guard;
-    Tensor loss = loss_of(closure);
-    for (OptimizerParamGroup& group : param_groups_) {
-      const Options& options = static_cast<const Options&>(group.options());
-      for (Tensor& param : group.params()) {
-        Tensor gradient = param.grad();
-        if (!gradient.defined()) continue;
+    return this->template step_groups<Options>(closure, [this](const Options& options, const std::vector<Tensor>& params, const std::vector<Tensor>& gradients) {
+      std::vector<Tensor> square_avgs, grad_avgs, buffers;
+      for (const Tensor& param : params) {
         RMSpropParamState& state = state_of<RMSpropParamState>(param);
         if (!state.square_avg().defined()) {
           state.square_avg(torch::zeros_like(param));
@@ -71,25 +65,13 @@ class RMSpropOf : public Optimizer {
           if (options.centered()) state.grad_avg(torch::zeros_like(param));
         }
         state.step(state.step() + 1);
-        if (options.weight_decay() != 0) gradient = gradient.add(param, options.weight_decay());
-        const double rest = 1 - options.alpha();
-        state.square_avg().mul_(options.alpha()).addcmul_(gradient, gradient, rest);
-        Tensor average;
-        if (options.centered()) {
-          state.grad_avg().mul_(options.alpha()).add_(gradient, rest);
-          average = state.square_avg().addcmul(state.grad_avg(), state.grad_avg(), -1).sqrt_().add_(options.eps());
-        } else {
-          average = state.square_avg().sqrt().add_(options.eps());
-        }
-        if (options.momentum() > 0) {
-          state.momentum_buffer().mul_(options.momentum()).addcdiv_(gradient, average);
-          param.add_(state.momentum_buffer(), -options.lr());
-        } else {
-          param.addcdiv_(gradient, average, -options.lr());
-        }
+        square_avgs.push_back(state.square_avg());
+        if (options.centered()) grad_avgs.push_back(state.grad_avg());
+        if (options.momentum() > 0) buffers.push_back(state.momentum_buffer());
       }
-    }
-    return loss;
+      torch::_fused_rmsprop_(params, gradients, square_avgs, grad_avgs, buffers, options.lr(), options.alpha(), options.eps(), options.weight_decay(),
+                             options.momentum(), options.centered(), /*maximize=*/false);
+    });
   }
 
  protected:

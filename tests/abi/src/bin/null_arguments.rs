@@ -16,6 +16,7 @@ const ALWAYS_NULLABLE: [&str; 3] = ["ctx", "deleter", "options"];
 /// Other arguments of hand-written functions where NULL has a meaning, as their documentation says.
 const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_set_last_error", &["message"]),
+    ("rlt_set_last_error_carrying", &["message", "payload"]),
     ("rlt_set_allocator", &["allocator"]),
     ("rlt_set_log", &["log"]),
     ("rlt_set_parallel_for", &["parallel_for"]),
@@ -34,7 +35,13 @@ const NULLABLE: &[(&str, &[&str])] = &[
 ];
 
 /// Functions that answer without a status.
-const NO_STATUS: &[&str] = &["rlt_error_code", "rlt_error_message", "rlt_set_last_error"];
+const NO_STATUS: &[&str] = &[
+    "rlt_error_code",
+    "rlt_error_message",
+    "rlt_last_error_payload",
+    "rlt_set_last_error",
+    "rlt_set_last_error_carrying",
+];
 
 fn main() -> ExitCode {
     let Some(include) = std::env::args().nth(1) else { return ExitCode::FAILURE };

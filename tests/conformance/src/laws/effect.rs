@@ -1,6 +1,6 @@
 //! Each argument has an effect: changed, it changes a result, or the call is refused.
 
-use super::Laws;
+use super::{Arguments, Laws};
 use crate::cases::{Case, Item};
 use crate::compare;
 use crate::door::Value;
@@ -163,14 +163,29 @@ impl Laws<'_> {
     fn outcome(&self, case: &Case) -> Result<Vec<Item>, String> {
         self.door.seed(7)?;
         let arguments = self.arguments(case, &mut |_, host| self.door.tensor(host))?;
+        let written = self.written(case, &arguments);
         let outs = self.call(case, arguments)?;
-        let mut items: Vec<Item> = outs.iter().map(|out| self.door.item(out)).collect::<Result<_, _>>()?;
+        let mut items: Vec<Item> =
+            outs.iter().chain(&written).map(|out| self.door.item(out)).collect::<Result<_, _>>()?;
         // A memory format or dimension may show in the strides alone.
         for tensor in outs.iter().filter_map(Value::tensor) {
             let strides = self.door.strides(tensor)?;
             items.push(Item::List(strides.into_iter().map(|stride| Item::Scalar(Scalar::Int(stride))).collect()));
         }
         Ok(items)
+    }
+}
+
+impl Laws<'_> {
+    /// The tensors that a call writes to, which are results of it as well.
+    fn written(&self, case: &Case, arguments: &Arguments) -> Vec<Value> {
+        let signature = self.signature(case).into_iter().flat_map(|signature| &signature.arguments);
+        let written = signature.zip(&arguments.args).filter(|(argument, _)| argument.ty.is_written());
+        let tensors = written.flat_map(|(_, value)| match value {
+            Value::Tensors(tensors) => tensors.iter().flatten().cloned().collect(),
+            value => Vec::from_iter(value.tensor().cloned()),
+        });
+        tensors.map(Value::Tensor).collect()
     }
 }
 

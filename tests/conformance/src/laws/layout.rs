@@ -7,7 +7,8 @@ use crate::declared;
 use crate::host::HostTensor;
 
 /// Operators whose result is about strides.
-const ABOUT_STRIDES: [&str; 6] = [
+const ABOUT_STRIDES: [&str; 7] = [
+    "aten::_reshape_alias",
     "aten::as_strided",
     "aten::as_strided_copy",
     "aten::as_strided_scatter",

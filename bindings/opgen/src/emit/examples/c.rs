@@ -53,7 +53,7 @@ fn function(case: &Case) -> String {
                 let numbers = integers(literal);
                 arguments.push(format!("(const int64_t[]){{{}}}, {}", numbers.join(", "), numbers.len()));
             }
-            (Kind::IntList | Kind::IntListOptional, None) => arguments.push("NULL, 0".into()),
+            (Kind::IntList | Kind::IntListOptional | Kind::FloatListOptional, None) => arguments.push("NULL, 0".into()),
             (Kind::Scalar | Kind::ScalarOptional, Some(literal)) => arguments.push(scalar(literal)),
             (Kind::Scalar, None) => arguments.push(scalar(&Literal::Number(default_number(parameter)))),
             (Kind::IntOptional, Some(literal)) => arguments.push(format!("&(const int64_t){{{}}}", plain(literal))),

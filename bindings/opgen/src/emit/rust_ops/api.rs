@@ -2,7 +2,7 @@
 
 use super::text::{arguments, code, doc, function_head, ident};
 use super::{forward, gradient};
-use crate::model::{Form, FormKind, Op, Parameter};
+use crate::model::{Batching, Form, FormKind, Op, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -22,7 +22,7 @@ pub fn function(op: &Op, form: &Form) -> String {
     let mut text = documentation(op, form);
     text.push_str(&function_head("pub", form));
     text.push_str(" {\n");
-    let active = if shares_memory(form) { "active_for_view" } else { "active" };
+    let active = if shares_memory(op, form) { "active_for_view" } else { "active" };
     text.push_str(&format!("let keys = dispatch::{active}({keys});\n"));
     if gradient::exists(op, form) {
         text.push_str(&format!("if keys.is_empty() {{ return {plain}; }}\n"));
@@ -36,10 +36,11 @@ pub fn function(op: &Op, form: &Form) -> String {
     text
 }
 
-/// Does the form return views of its arguments, or an argument itself? What was put off then stays so.
-fn shares_memory(form: &Form) -> bool {
+/// Does the form return views of its arguments, or an argument itself, or make an argument a view of what it was? What was
+/// put off then stays so.
+fn shares_memory(op: &Op, form: &Form) -> bool {
     let aliases = |ty: &rushlight_schema::Type| ty.alias.as_ref().is_some_and(|alias| !alias.write);
-    form.signature.returns.iter().any(|ret| aliases(&ret.ty))
+    op.batching == Batching::View || form.signature.returns.iter().any(|ret| aliases(&ret.ty))
 }
 
 /// The keys of the tensor arguments. A differentiable view is always tracked, so that it has the autograd key itself.

@@ -2,7 +2,7 @@
 
 use super::super::Expr;
 use crate::ops;
-use crate::ops::rules::{broadcast_sizes, same_but_ones};
+use crate::ops::rules::squeezed_like;
 use rushlight_base::Scalar;
 
 /// What a loss returns for the losses of the elements.
@@ -40,15 +40,33 @@ fn spread(self_: &Expr) -> Expr {
     (self_ * (-self_ + 1.0)).clamp_min(1e-12)
 }
 
-/// The target of a binary cross entropy, with the sizes of `self` where only ones tell them apart.
-fn paired(self_: &Expr, target: &Expr) -> Expr {
-    let sizes = self_.sizes();
-    if same_but_ones(&sizes, &target.sizes()) { target.reshape(&sizes) } else { target.clone() }
+/// A factor of the losses as `binary_cross_entropy` pairs it with the probabilities.
+fn paired(other: &Expr, self_: &Expr) -> Expr {
+    match squeezed_like(&other.sizes(), &self_.sizes()) {
+        Ok(sizes) => other.reshape(&sizes),
+        Err(error) => Expr::from(error),
+    }
 }
 
-/// The slope of `binary_cross_entropy`: w (x - t) / (x (1 - x)).
-pub fn binary_cross_entropy_slope(self_: &Expr, target: &Expr, weight: Option<&Expr>) -> Expr {
-    weighed((self_ - paired(self_, target)) / spread(self_), weight)
+/// A gradient of the losses as one of `other`, which was paired with the probabilities.
+fn unpaired(gradient: Expr, other: &Expr) -> Expr {
+    match squeezed_like(&other.sizes(), &gradient.sizes()) {
+        Ok(sizes) => gradient.sum_to_size(&sizes).reshape(&other.sizes()),
+        Err(error) => Expr::from(error),
+    }
+}
+
+/// The derivative of the gradient of `binary_cross_entropy` by `grad_output`: w (x - t) / (x (1 - x)).
+pub fn binary_cross_entropy_slope(
+    grad: &Expr,
+    grad_output: &Expr,
+    self_: &Expr,
+    target: &Expr,
+    weight: Option<&Expr>,
+    reduction: i64,
+) -> Expr {
+    let slopes = reduced(grad * weighed((self_ - paired(target, self_)) / spread(self_), weight), reduction);
+    if reduction == 0 { unpaired(slopes, grad_output) } else { slopes }
 }
 
 /// The gradient of `binary_cross_entropy` by the target: w (ln(1 - x) - ln x).
@@ -60,13 +78,7 @@ pub fn binary_cross_entropy_target(
     reduction: i64,
 ) -> Expr {
     let slope = (-self_ + 1.0).log().clamp_min(-100.0) - self_.log().clamp_min(-100.0);
-    if same_but_ones(&self_.sizes(), &target.sizes()) {
-        return shared(grad * weighed(slope, weight), reduction).reshape(&target.sizes());
-    }
-    match broadcast_sizes(&self_.sizes(), &target.sizes()) {
-        Ok(sizes) => shared(grad * weighed(slope.expand(&sizes, false), weight), reduction),
-        Err(error) => Expr::from(error),
-    }
+    unpaired(shared(grad * weighed(slope, weight), reduction), target)
 }
 
 /// The derivative of the gradient by x: w (x^2 - 2 x t + t) / (x (1 - x))^2.
@@ -78,9 +90,9 @@ pub fn binary_cross_entropy_twice(
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    let (spread, target) = (spread(self_), &paired(self_, target));
-    let slope = (self_ * self_ - self_ * target * 2.0 + target) / (&spread * &spread);
-    shared(grad * grad_output * weighed(slope, weight), reduction)
+    let (spread, target) = (spread(self_), paired(target, self_));
+    let slope = (self_ * self_ - self_ * &target * 2.0 + target) / (&spread * &spread);
+    shared(grad * paired(grad_output, self_) * weighed(slope, weight), reduction)
 }
 
 /// The derivative of the gradient by t: -w / (x (1 - x)).
@@ -88,12 +100,12 @@ pub fn binary_cross_entropy_twice_target(
     grad: &Expr,
     grad_output: &Expr,
     self_: &Expr,
-    target_sizes: &[i64],
+    target: &Expr,
     weight: Option<&Expr>,
     reduction: i64,
 ) -> Expr {
-    let gradient = shared(-(grad * grad_output * weighed(spread(self_).reciprocal(), weight)), reduction);
-    if same_but_ones(&self_.sizes(), target_sizes) { gradient.reshape(target_sizes) } else { gradient }
+    let slope = weighed(spread(self_).reciprocal(), weight);
+    unpaired(shared(-(grad * paired(grad_output, self_) * slope), reduction), target)
 }
 
 /// The derivative of the gradient of `multilabel_margin_loss` by the gradient of its output: the slopes, times `grad`.

@@ -59,9 +59,33 @@ pub fn rrelu(
     if training {
         return Ok(ops::_rrelu(self_, lower, upper, generator)?.0);
     }
+    ops::leaky_relu(self_, mean_slope(lower, upper)?)
+}
+
+/// As `rrelu`, in place.
+pub fn rrelu_(
+    self_: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    if training {
+        return ops::mul_tensor_(self_, &slopes(self_, lower, upper, generator)?);
+    }
+    ops::leaky_relu_(self_, mean_slope(lower, upper)?)
+}
+
+/// The factors of training; they are no function of the tensor that could be differentiated.
+fn slopes(self_: &Tensor, lower: Scalar, upper: Scalar, generator: Option<&Generator>) -> Result<Tensor> {
+    let _guard = GradModeGuard::new(false);
+    ops::_rrelu_slopes(self_, lower, upper, generator)
+}
+
+fn mean_slope(lower: Scalar, upper: Scalar) -> Result<Scalar> {
     let (lower, upper) = (lower.to_f64(), upper.to_f64());
     ensure!(lower <= upper, Runtime, "Lower bound should be less than or equal to the upper bound");
-    ops::leaky_relu(self_, Scalar::Float((lower + upper) / 2.0))
+    Ok(Scalar::Float((lower + upper) / 2.0))
 }
 
 /// As `rrelu`; the factors of training are written to `noise`.

@@ -48,19 +48,32 @@ fn zeroing(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tens
     factors(input, p, train, by_channel)?.map_or_else(|| Ok(input.clone()), |factors| ops::mul_tensor(input, &factors))
 }
 
-/// Elements or channels set to where `selu` saturates with probability p, then brought back to mean 0 and variance 1.
-fn saturating(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tensor> {
+/// What elements, or channels, are multiplied by, and what is added then: with probability p they are set to where `selu`
+/// saturates; all are brought back to mean 0 and variance 1. Nothing if they stay as they are.
+fn saturation(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Option<(Tensor, Option<Tensor>)>> {
     if is_idle(input, p, train)? {
-        return Ok(input.clone());
+        return Ok(None);
     }
     if p == 1.0 {
-        return ops::mul_tensor(input, &ops::zeros(&[], input.options())?);
+        return Ok(Some((ops::zeros(&[], input.options())?, None)));
     }
     let noise = draw(input, p, by_channel)?;
     let scale = 1.0 / ((ALPHA * ALPHA * p + 1.0) * (1.0 - p)).sqrt();
     let shift = (Expr::from(&noise) - 1.0) * (ALPHA * scale) + ALPHA * scale * p;
     ops::mul_scalar_(&noise, Scalar::Float(scale))?;
-    (Expr::from(input) * Expr::from(noise) + shift).into_tensor()
+    Ok(Some((noise, Some(shift.into_tensor()?))))
+}
+
+fn saturating(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tensor> {
+    let Some((factors, shift)) = saturation(input, p, train, by_channel)? else { return Ok(input.clone()) };
+    let scaled = ops::mul_tensor(input, &factors)?;
+    shift.map_or(Ok(scaled.clone()), |shift| ops::add_tensor(&scaled, &shift, Scalar::Int(1)))
+}
+
+fn saturate(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<()> {
+    let Some((factors, shift)) = saturation(input, p, train, by_channel)? else { return Ok(()) };
+    ops::mul_tensor_(input, &factors)?;
+    shift.map_or(Ok(()), |shift| ops::add_tensor_(input, &shift, Scalar::Int(1)))
 }
 
 /// Elements zeroed.
@@ -68,9 +81,28 @@ pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     zeroing(input, p, train, false)
 }
 
+fn zero(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<()> {
+    factors(input, p, train, by_channel)?.map_or(Ok(()), |factors| ops::mul_tensor_(input, &factors))
+}
+
 /// As `dropout`, in place.
 pub fn dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
-    factors(input, p, train, false)?.map_or(Ok(()), |factors| ops::mul_tensor_(input, &factors))
+    zero(input, p, train, false)
+}
+
+/// As `feature_dropout`, in place.
+pub fn feature_dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
+    zero(input, p, train, true)
+}
+
+/// As `alpha_dropout`, in place.
+pub fn alpha_dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
+    saturate(input, p, train, false)
+}
+
+/// As `feature_alpha_dropout`, in place.
+pub fn feature_alpha_dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
+    saturate(input, p, train, true)
 }
 
 /// Channels zeroed.

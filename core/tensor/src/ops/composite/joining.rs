@@ -456,3 +456,38 @@ pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
         _ => ops::clone(self_, Some(MemoryFormat::Contiguous)),
     }
 }
+
+/// Sequences side by side, padded to the length of the longest.
+pub fn pad_sequence(
+    sequences: &[&Tensor],
+    batch_first: bool,
+    padding_value: f64,
+    padding_side: &str,
+) -> Result<Tensor> {
+    ensure!(!sequences.is_empty(), Runtime, "received an empty list of sequences");
+    ensure!(
+        matches!(padding_side, "left" | "right"),
+        Runtime,
+        "Expected padding_side to be one of left or right, but got {padding_side}."
+    );
+    for (nth, sequence) in sequences.iter().enumerate() {
+        ensure!(
+            sequence.ndim() > 0,
+            Runtime,
+            "pad_sequence: expected sequences of 1 dimension or more, got a {} without any at position {nth}",
+            sequence.dtype()
+        );
+    }
+    let longest = sequences.iter().map(|sequence| sequence.sizes()[0]).max().unwrap_or(0);
+    let (count, mut sizes) = (sequences.len() as i64, sequences[0].sizes());
+    sizes[0] = if batch_first { longest } else { count };
+    sizes.insert(0, if batch_first { count } else { longest });
+    let out = ops::full(&sizes, Scalar::Float(padding_value), sequences[0].options())?;
+    for (nth, sequence) in sequences.iter().enumerate() {
+        let length = sequence.sizes()[0];
+        let start = if padding_side == "left" { longest - length } else { 0 };
+        let place = ops::select_int(&out, if batch_first { 0 } else { 1 }, nth as i64)?;
+        ops::copy_(&ops::narrow(&place, 0, start, length)?, sequence, false)?;
+    }
+    Ok(out)
+}

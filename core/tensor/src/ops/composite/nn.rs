@@ -3,8 +3,9 @@
 use super::softmax_input;
 use crate::autograd::Expr;
 use crate::ops;
+use crate::options::cpp_name;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, Result, Scalar, ensure};
+use rushlight_base::{DType, DimVec, Result, Scalar, bail, ensure};
 
 /// softmax along a dimension
 pub fn softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
@@ -76,6 +77,12 @@ pub fn one_hot(self_: &Tensor, num_classes: i64) -> Result<Tensor> {
 pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let (a, b) = (input1.sizes(), input2.sizes());
     ensure!(a.len() == b.len(), Runtime, "bilinear(): input dimensions do not match: got {} and {}", a.len(), b.len());
+    let names = [("input1", Some(input1)), ("input2", Some(input2)), ("weight", Some(weight)), ("bias", bias)];
+    let given = names.into_iter().filter_map(|(name, tensor)| Some((name, tensor?.dtype())));
+    if given.clone().any(|(_, dtype)| dtype != input1.dtype()) {
+        let given: Vec<String> = given.map(|(name, dtype)| format!("{name}: {}", cpp_name(dtype))).collect();
+        bail!(Runtime, "All tensors must have the same dtype, got {}", given.join(", "));
+    }
     ensure!(!a.is_empty() && weight.ndim() == 3, Runtime, "bilinear(): inputs need 1 dimension or more, the weight 3");
     let (head, last) = (&a[..a.len() - 1], a.len() - 1);
     for (dim, (a, b)) in head.iter().zip(&b).enumerate() {

@@ -1,6 +1,6 @@
 //! Operators made of operators: other shapes, parts.
 
-use crate::autograd::mark_several;
+use crate::autograd::{become_view, mark_several};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, MemoryFormat, Result, ensure, format_sizes, wrap_dim};
@@ -99,6 +99,48 @@ pub fn numpy_transposed(self_: &Tensor) -> Result<Tensor> {
 /// Cut off from what made it.
 pub fn detach_(self_: &Tensor) -> Result<()> {
     self_.detach_in_place()
+}
+
+/// Two dimensions swapped.
+pub fn transposed(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
+    ops::transpose_int(self_, dim0, dim1)
+}
+
+/// As `t`, of the tensor itself.
+pub fn t_(self_: &Tensor) -> Result<()> {
+    let ndim = self_.ndim();
+    ensure!(ndim <= 2, Runtime, "t_() expects a tensor with <= 2 dimensions, but self is {ndim}D");
+    become_view(self_, ops::t)
+}
+
+/// As `transpose`, of the tensor itself.
+pub fn transpose_(self_: &Tensor, dim0: i64, dim1: i64) -> Result<()> {
+    become_view(self_, |tensor| ops::transpose_int(tensor, dim0, dim1))
+}
+
+/// As `unsqueeze`, of the tensor itself.
+pub fn unsqueeze_(self_: &Tensor, dim: i64) -> Result<()> {
+    become_view(self_, |tensor| ops::unsqueeze(tensor, dim))
+}
+
+/// As `squeeze`, of the tensor itself.
+pub fn squeeze_(self_: &Tensor) -> Result<()> {
+    become_view(self_, ops::squeeze)
+}
+
+/// As `squeeze` of a dimension, of the tensor itself.
+pub fn squeeze_dim_(self_: &Tensor, dim: i64) -> Result<()> {
+    become_view(self_, |tensor| ops::squeeze_dim(tensor, dim))
+}
+
+/// As `squeeze` of some dimensions, of the tensor itself.
+pub fn squeeze_dims_(self_: &Tensor, dim: &[i64]) -> Result<()> {
+    become_view(self_, |tensor| ops::squeeze_dims(tensor, dim))
+}
+
+/// As `as_strided`, of the tensor itself.
+pub fn as_strided_(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
+    become_view(self_, |tensor| ops::as_strided(tensor, size, stride, storage_offset))
 }
 
 /// What a view takes, its place in a list included; on the large side.

@@ -71,6 +71,8 @@ by_size_or_factor! { between:
     upsample_bilinear2d_vec upsample_bilinear2d 0 1;
     upsample_trilinear3d_vec upsample_trilinear3d 0 1 2;
     upsample_bicubic2d_vec upsample_bicubic2d 0 1;
+    _upsample_bilinear2d_aa_vec _upsample_bilinear2d_aa 0 1;
+    _upsample_bicubic2d_aa_vec _upsample_bicubic2d_aa 0 1;
 }
 
 /// Room around the last dimensions, filled as `mode` says.

@@ -117,6 +117,11 @@ pub fn glu(self_: &Dense, dim: i64) -> Result<Spec> {
 
 /// The result and its factors.
 pub fn rrelu(self_: &Dense, lower: Scalar, upper: Scalar) -> Result<[Spec; 2]> {
+    Ok([like(self_)?, rrelu_slopes(self_, lower, upper)?])
+}
+
+/// The factors lie row by row.
+pub fn rrelu_slopes(self_: &Dense, lower: Scalar, upper: Scalar) -> Result<Spec> {
     ensure!(lower.to_f64() <= upper.to_f64(), Runtime, "Lower bound should be less than or equal to the upper bound");
-    Ok([like(self_)?, Spec::new(self_.sizes(), self_.dtype, self_.device)])
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
 }

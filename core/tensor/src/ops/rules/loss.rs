@@ -2,7 +2,7 @@
 
 use super::pointwise::arithmetic;
 use super::{common_dtype, elementwise};
-use crate::dense::{Dense, Spec};
+use crate::dense::{Dense, Geometry, Spec};
 use rushlight_base::{DType, DimVec, Result, bail, ensure, format_sizes};
 
 /// One number, or one for each element.
@@ -33,41 +33,89 @@ pub fn huber_loss(self_: &Dense, target: &Dense, reduction: i64, delta: f64) -> 
     reduced(self_, target, reduction)
 }
 
-/// Are these the same sizes, but for ones that stand elsewhere?
-pub fn same_but_ones(a: &[i64], b: &[i64]) -> bool {
-    let counting = |sizes: &[i64]| -> DimVec { sizes.iter().copied().filter(|&size| size != 1).collect() };
-    a != b && counting(a) == counting(b)
-}
-
-/// `target`, with the sizes of `self` where only ones tell them apart: the binary cross entropy of a column and a row pairs their
-/// elements in order, as PyTorch's does.
-pub fn paired(self_: &Dense, target: &Dense) -> Dense {
-    let mut view = target.clone();
-    if same_but_ones(self_.sizes(), target.sizes()) {
-        let mut strides = target.sizes().iter().zip(target.strides()).filter(|(size, _)| **size != 1);
-        view.geometry.sizes = DimVec::from_slice(self_.sizes());
-        let of_size = |&size: &i64| if size == 1 { 1 } else { strides.next().map_or(1, |(_, stride)| *stride) };
-        view.geometry.strides = self_.sizes().iter().map(of_size).collect();
+/// The sizes of `other` with dimensions of size 1 where `like` has them, which is how `binary_cross_entropy` pairs
+/// elements: it leaves these dimensions out of both, so that `[4, 1]` and `[4]` are four pairs, not sixteen.
+pub(crate) fn squeezed_like(other: &[i64], like: &[i64]) -> Result<DimVec> {
+    let squeezed = |sizes: &[i64]| sizes.iter().copied().filter(|&size| size != 1).collect::<DimVec>();
+    let (mut left, kept) = (squeezed(other), squeezed(like));
+    let all = super::broadcast_sizes(&kept, &left)?;
+    ensure!(
+        all == kept,
+        Runtime,
+        "output with shape {} doesn't match the broadcast shape {}",
+        format_sizes(&kept),
+        format_sizes(&all)
+    );
+    let mut sizes = DimVec::from_elem(1, like.len());
+    for dim in (0..like.len()).rev().filter(|&dim| like[dim] != 1) {
+        sizes[dim] = left.pop().unwrap_or(1);
     }
-    view
+    Ok(sizes)
 }
 
-/// The gradient of each element, for pairs like those of the loss.
-pub fn binary_cross_entropy_backward(grad_output: &Dense, self_: &Dense, target: &Dense) -> Result<Spec> {
-    reduced_backward(grad_output, self_, &paired(self_, target))
+/// `other` as [`squeezed_like`] pairs it.
+pub(crate) fn paired(other: &Dense, like: &[i64]) -> Result<Dense> {
+    let sizes = squeezed_like(other.sizes(), like)?;
+    let mut steps = other.sizes().iter().zip(other.strides()).rev().filter(|&(&size, _)| size != 1);
+    let mut strides = DimVec::from_elem(1, sizes.len());
+    for dim in (0..sizes.len()).rev().filter(|&dim| sizes[dim] != 1) {
+        strides[dim] = steps.next().map_or(1, |(_, &step)| step);
+    }
+    Ok(other.with_geometry(Geometry { sizes, strides, offset: other.geometry.offset }))
 }
 
-/// All of one dtype; weights broadcast to the losses.
+fn weighed(self_: &Dense, weight: Option<&Dense>) -> Result<()> {
+    let Some(weight) = weight else { return Ok(()) };
+    let all = super::broadcast_sizes(self_.sizes(), weight.sizes())?;
+    ensure!(
+        *all == *self_.sizes(),
+        Runtime,
+        "output with shape {} doesn't match the broadcast shape {}",
+        format_sizes(self_.sizes()),
+        format_sizes(&all)
+    );
+    let (result, wanted) = (weight.dtype, self_.dtype);
+    ensure!(
+        result.can_cast(wanted),
+        Runtime,
+        "result type {} can't be cast to the desired output type {}",
+        result.c10_name(),
+        wanted.c10_name()
+    );
+    Ok(())
+}
+
+/// Target and input of one dtype and, without dimensions of size 1, of one shape; weights broadcast to the losses.
 pub fn binary_cross_entropy(self_: &Dense, target: &Dense, weight: Option<&Dense>, reduction: i64) -> Result<Spec> {
-    let target = &paired(self_, target);
-    let (dtype, found) = (self_.dtype, target.dtype);
-    ensure!(found == dtype, Runtime, "Found dtype {} but expected {}", found.c10_name(), dtype.c10_name());
-    if let Some(weight) = weight {
-        let found = weight.dtype;
-        ensure!(found == dtype, Runtime, "Found dtype {} but expected {}", found.c10_name(), dtype.c10_name());
-        super::check_expandable(weight.sizes(), &super::broadcast_sizes(self_.sizes(), target.sizes())?)?;
+    same_dtype(self_, target)?;
+    squeezed_like(target.sizes(), self_.sizes())?;
+    weighed(self_, weight)?;
+    match reduction {
+        0 => elementwise(self_.dtype, &[self_]),
+        1 | 2 => Ok(Spec::new(&[], self_.dtype, self_.device)),
+        _ => bail!(Value, "{reduction} is not a valid value for reduction"),
     }
-    reduced(self_, target, reduction)
+}
+
+/// The gradient of each probability.
+pub fn binary_cross_entropy_backward(
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    weight: Option<&Dense>,
+) -> Result<Spec> {
+    for other in [target, grad_output] {
+        same_dtype(self_, other)?;
+        squeezed_like(other.sizes(), self_.sizes())?;
+    }
+    weighed(self_, weight)?;
+    elementwise(self_.dtype, &[self_])
+}
+
+fn same_dtype(self_: &Dense, other: &Dense) -> Result<()> {
+    let (dtype, found) = (self_.dtype, other.dtype);
+    ensure!(found == dtype, Runtime, "Found dtype {} but expected {}", found.c10_name(), dtype.c10_name());
+    Ok(())
 }
 
 /// The loss of each row or one number, and a mark for each class.
@@ -119,17 +167,8 @@ pub fn multilabel_margin_loss_backward(
     Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
 }
 
-fn check_lengths(name: &str, lengths: &[i64], batch: i64, most: i64) -> Result<()> {
-    ensure!(lengths.len() as i64 == batch, Runtime, "{name} must be of size batch_size");
-    for (nth, &length) in lengths.iter().enumerate() {
-        ensure!(
-            (0..=most).contains(&length),
-            Runtime,
-            "Expected {name} to have value at least 0 and at most {most}, but got value {length} for element {nth}"
-        );
-    }
-    Ok(())
-}
+/// What PyTorch ends its messages on arguments of `_ctc_loss` with.
+const BY_CTC: &str = "(while checking arguments for ctc_loss_allocate_outputs)";
 
 /// A likelihood for each of the batch, and one for each step and label on the way.
 pub fn ctc_loss(
@@ -140,37 +179,62 @@ pub fn ctc_loss(
     blank: i64,
     _zero_infinity: bool,
 ) -> Result<[Spec; 2]> {
-    let sizes = log_probs.sizes();
-    ensure!(sizes.len() == 3, Runtime, "log_probs has to be of shape (T, N, C), got {}", format_sizes(sizes));
-    let (steps, batch, classes) = (sizes[0], sizes[1], sizes[2]);
-    ensure!((0..classes).contains(&blank), Runtime, "blank must be in label range");
+    let (sizes, labels) = (log_probs.sizes(), targets.sizes());
     ensure!(
         matches!(targets.dtype, DType::I32 | DType::I64),
         Runtime,
-        "Expected tensor for argument 'targets' to have one of the following scalar types: Int, Long; but got {} \
-         instead (while checking arguments for ctc_loss)",
+        "Expected tensor for argument #2 'targets' to have scalar type Int; but got torch.{}Tensor instead {BY_CTC}",
         targets.dtype.c10_name()
     );
-    let longest = target_lengths.iter().copied().max().unwrap_or(0);
-    let most = match *targets.sizes() {
-        [count] => {
-            let sum: i64 = target_lengths.iter().sum();
-            ensure!(
-                sum == count,
-                Runtime,
-                "Expected targets of {sum} elements, the sum of target_lengths, got {count}"
-            );
-            longest
-        }
-        [rows, columns] if rows == batch => columns,
-        _ => bail!(
-            Runtime,
-            "Expected targets of shape ({batch}, S) or (sum of target_lengths), got {}",
-            format_sizes(targets.sizes())
-        ),
+    ensure!(
+        sizes.len() == 3,
+        Runtime,
+        "Expected 3-dimensional tensor, but got {}-dimensional tensor for argument #1 'log_probs' {BY_CTC}",
+        sizes.len()
+    );
+    ensure!(
+        matches!(labels.len(), 1 | 2),
+        Runtime,
+        "Expected 1 to 2 dimensions, but got {}-dimensional tensor for argument #2 'targets' {BY_CTC}",
+        labels.len()
+    );
+    let (steps, batch, classes) = (sizes[0], sizes[1], sizes[2]);
+    ensure!((0..classes).contains(&blank), Runtime, "blank must be in label range");
+    for (name, lengths) in [("input_lengths", input_lengths), ("target_lengths", target_lengths)] {
+        ensure!(lengths.len() as i64 == batch, Runtime, "{name} must be of size batch_size");
+    }
+    let at_least_none = |name: &str, length: i64| {
+        ensure!(length >= 0, Runtime, "Expected {name} to have value at least 0, but got value {length} {BY_CTC}");
+        Ok(())
     };
-    check_lengths("input_lengths", input_lengths, batch, steps)?;
-    check_lengths("target_lengths", target_lengths, batch, most)?;
+    let (mut longest, mut sum) = (0, 0i64);
+    for &length in target_lengths {
+        at_least_none("target_lengths", length)?;
+        (longest, sum) = (longest.max(length), sum.saturating_add(length));
+    }
+    let wanted = if labels.len() == 1 { sum } else { batch };
+    ensure!(
+        labels[0] == wanted,
+        Runtime,
+        "Expected tensor to have size {wanted} at dimension 0, but got size {} for argument #2 'targets' {BY_CTC}",
+        labels[0]
+    );
+    if let [_, columns] = *labels {
+        ensure!(
+            columns >= longest,
+            Runtime,
+            "Expected tensor to have size at least {longest} at dimension 1, but got size {columns} for argument #2 \
+             'targets' {BY_CTC}"
+        );
+    }
+    for &length in input_lengths {
+        at_least_none("input_lengths", length)?;
+        ensure!(
+            length <= steps,
+            Runtime,
+            "Expected input_lengths to have value at most {steps}, but got value {length} {BY_CTC}"
+        );
+    }
     let spec = |sizes: &[i64]| Spec::new(sizes, log_probs.dtype, log_probs.device);
     Ok([spec(&[batch]), spec(&[batch, steps, 2 * longest + 1])])
 }

@@ -1,8 +1,25 @@
 //! Rules of operators on images: resizing, padding, columns.
 
-use super::spatial::{check_image, crossed, each, formatted, with_spatial};
+use super::spatial::{Spatial, check_image, each, formatted, with_spatial};
 use crate::dense::{Dense, Spec};
 use rushlight_base::{Result, SmallVec, bail, ensure, format_sizes};
+
+/// Neither an image nor what it is resized to may be without elements.
+fn check_filled(input: &[i64], output: &[i64]) -> Result<()> {
+    let named = |sizes: &[i64]| {
+        let names = ["D", "H", "W"].into_iter().skip(3 - sizes.len().min(3));
+        names.zip(sizes).map(|(name, size)| format!("{name}: {size}")).collect::<Vec<_>>().join(", ")
+    };
+    ensure!(
+        input.iter().chain(output).all(|&size| size > 0),
+        Runtime,
+        "Input and output sizes should be greater than 0, but got input ({}){} output ({})",
+        named(input),
+        if input.len() == 1 { " and" } else { "" },
+        named(output)
+    );
+    Ok(())
+}
 
 fn upsampled(self_: &Dense, output_size: &[i64], spatial: usize) -> Result<Spec> {
     ensure!(
@@ -19,13 +36,7 @@ fn upsampled(self_: &Dense, output_size: &[i64], spatial: usize) -> Result<Spec>
         self_.ndim()
     );
     let input = &self_.sizes()[2..];
-    ensure!(
-        input.iter().chain(output_size).all(|&size| size > 0),
-        Runtime,
-        "Input and output sizes should be greater than 0, but got input ({}) output ({})",
-        crossed(input),
-        crossed(output_size)
-    );
+    check_filled(input, output_size)?;
     ensure!(
         self_.numel() != 0 || self_.sizes()[1..].iter().all(|&size| size != 0),
         Runtime,
@@ -60,21 +71,36 @@ fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i6
             sizes.len()
         );
     }
+    check_filled(&input_size[2..], output_size)?;
     ensure!(
-        input_size[2..].iter().chain(output_size).all(|&size| size > 0) && input_size.iter().all(|&size| size >= 0),
+        input_size.iter().all(|&size| size >= 0),
         Runtime,
-        "Input and output sizes should be greater than 0, but got input ({}) output ({})",
-        crossed(&input_size[2..]),
-        crossed(output_size)
+        "expected an input_size without negative numbers, but got {}",
+        format_sizes(input_size)
     );
-    let wanted = with_spatial(input_size, output_size);
+    let (wanted, found) = (with_spatial(input_size, output_size), grad_output.sizes());
     ensure!(
-        grad_output.sizes() == &*wanted,
+        found.len() == wanted.len(),
         Runtime,
-        "Expected grad_output to have the same shape as output; output.size() = {} but got grad_output.size() = {}",
-        format_sizes(&wanted),
-        format_sizes(grad_output.sizes())
+        "Expected grad_output to be a tensor of dimension {} but got: dimension {}",
+        wanted.len(),
+        found.len()
     );
+    for (dim, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+        // The words for sequences are others.
+        ensure!(
+            found == wanted || spatial != 1,
+            Runtime,
+            "Expected a tensor of dimension 3 and tensor.size[{dim}] == {wanted} but got: dimension 3 and \
+             tensor.size[{dim}] = {found}"
+        );
+        ensure!(
+            found == wanted,
+            Runtime,
+            "Expected grad_output to have the same shape as output; output.size({dim}) = {wanted} but got \
+             grad_output.size({dim}) = {found}"
+        );
+    }
     formatted(input_size, grad_output.dtype, &[grad_output])
 }
 
@@ -186,20 +212,35 @@ paddings! {
     replication_pad3d replication_pad3d_backward: 3 Repeated;
 }
 
-/// How a kernel walks over an image.
-pub(crate) fn columns(
+/// How a kernel walks over an image. There may be no `positions`, or less.
+struct Columns {
+    kernel: Spatial,
+    dilation: Spatial,
+    padding: Spatial,
+    stride: Spatial,
+    positions: [i64; 2],
+}
+
+fn walk(
     op: &str,
     image: &[i64],
     kernel_size: &[i64],
     dilation: &[i64],
     padding: &[i64],
     stride: &[i64],
-) -> Result<rushlight_cpu::unfold::Steps> {
+) -> Result<Columns> {
     let (kernel, dilation) = (each(op, "kernel_size", kernel_size, 2)?, each(op, "dilation", dilation, 2)?);
     let (padding, stride) = (each(op, "padding", padding, 2)?, each(op, "stride", stride, 2)?);
-    for (what, values) in [("kernel_size", &kernel), ("dilation", &dilation), ("stride", &stride)] {
-        let fits = values.iter().all(|&value| value > 0);
-        ensure!(fits, Runtime, "{what} should be greater than zero, but got {what}: {}", crossed(values));
+    let words =
+        [("kernel size", "kernel", &kernel), ("dilation", "dilation", &dilation), ("stride", "stride", &stride)];
+    for (what, name, values) in words {
+        ensure!(
+            values.iter().all(|&value| value > 0),
+            Runtime,
+            "{what} should be greater than zero, but got {name}_height: {} {name}_width: {}",
+            values[0],
+            values[1]
+        );
     }
     ensure!(
         padding.iter().all(|&value| value >= 0),
@@ -214,11 +255,25 @@ pub(crate) fn columns(
         room.div_euclid(stride[dim]) + 1
     };
     let positions = [position(0), position(1)];
+    Ok(Columns { kernel, dilation, padding, stride, positions })
+}
+
+/// How a kernel walks over an image, for the loops.
+pub(crate) fn columns(
+    op: &str,
+    image: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<rushlight_cpu::unfold::Steps> {
+    let Columns { kernel, dilation, padding, stride, positions } =
+        walk(op, image, kernel_size, dilation, padding, stride)?;
     ensure!(
         positions.iter().all(|&count| count > 0),
         Runtime,
-        "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), padding=({}, {}), stride=({}, \
-         {}), calculated shape of the array of sliding blocks as ({}, {}), but its components must be at least one.",
+        "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), padding=({}, {}), calculated \
+         shape of the array of sliding blocks as ({}, {}), but its components must be at least one.",
         image[0],
         image[1],
         kernel[0],
@@ -227,8 +282,6 @@ pub(crate) fn columns(
         dilation[1],
         padding[0],
         padding[1],
-        stride[0],
-        stride[1],
         positions[0],
         positions[1]
     );
@@ -282,8 +335,8 @@ pub fn col2im(
             format_sizes(sizes)
         );
     }
-    let steps = columns("col2im", &image, kernel_size, dilation, padding, stride)?;
-    let taps = (steps.kernel[0].saturating_mul(steps.kernel[1]) as i64).max(1);
+    let steps = walk("col2im", &image, kernel_size, dilation, padding, stride)?;
+    let taps = steps.kernel[0].saturating_mul(steps.kernel[1]);
     let (rows, length) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
     ensure!(
         rows % taps == 0,
@@ -293,18 +346,24 @@ pub fn col2im(
         steps.kernel[0],
         steps.kernel[1]
     );
-    let blocks = steps.positions[0].saturating_mul(steps.positions[1]) as i64;
+    let [down, across] = steps.positions;
+    let blocks = down.saturating_mul(across);
     ensure!(
-        length == blocks,
+        length == blocks && down > 0,
         Runtime,
-        "Given output_size=({}, {}), kernel_size=({}, {}), expected size of input's dimension 2 to match the calculated \
-         number of sliding blocks {} * {} = {blocks}, but got input.size(2)={length}.",
+        "Given output_size=({}, {}), kernel_size=({}, {}), dilation=({}, {}), padding=({}, {}), stride=({}, {}), expected \
+         size of input's dimension 2 to match the calculated number of sliding blocks {down} * {across} = {blocks}, but \
+         got input.size(2)={length}.",
         image[0],
         image[1],
         steps.kernel[0],
         steps.kernel[1],
-        steps.positions[0],
-        steps.positions[1]
+        steps.dilation[0],
+        steps.dilation[1],
+        steps.padding[0],
+        steps.padding[1],
+        steps.stride[0],
+        steps.stride[1]
     );
     let mut out: SmallVec<[i64; 5]> = SmallVec::from_slice(&sizes[..sizes.len() - 2]);
     out.extend([rows / taps, image[0], image[1]]);

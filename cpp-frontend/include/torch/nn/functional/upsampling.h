@@ -66,7 +66,9 @@ inline Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& opt
   }
   if (options.antialias()) {
     if (dim != 4 || (mode != Bilinear && mode != Bicubic)) rlt::raise<Error>("Anti-alias option is only supported for bilinear and bicubic modes");
-    rlt::raise<c10::NotImplementedError>("interpolate with antialias is not implemented");
+    std::vector<int64_t> size = detail::interpolated_size(input, options);
+    if (mode == Bilinear) return torch::_upsample_bilinear2d_aa(input, IntArrayRef(size), align, scale[0], scale[1]);
+    return torch::_upsample_bicubic2d_aa(input, IntArrayRef(size), align, scale[0], scale[1]);
   }
   int64_t needed = mode == Linear ? 3 : mode == Bilinear ? 4 : mode == Trilinear ? 5 : dim;
   if (needed != dim) {

@@ -93,22 +93,7 @@ RLT_LAZY std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& se
 
 /// Sequences of (step, ...) side by side in one tensor, the short ones padded.
 RLT_LAZY Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first = false, double padding_value = 0, std::string_view padding_side = "right") {
-  TORCH_CHECK(!sequences.empty(), "received an empty list of sequences");
-  bool left = padding_side == "left";
-  TORCH_CHECK(left || padding_side == "right", "Expected padding_side to be one of left or right, but got ", std::string(padding_side), ".");
-  int64_t longest = 0;
-  for (const Tensor& sequence : sequences) longest = std::max(longest, sequence.size(0));
-  int64_t count = static_cast<int64_t>(sequences.size());
-  std::vector<int64_t> sizes = sequences[0].sizes().vec();
-  sizes[0] = batch_first ? longest : count;
-  sizes.insert(sizes.begin(), batch_first ? count : longest);
-  Tensor output = torch::full(sizes, padding_value, sequences[0].options());
-  for (int64_t i = 0; i < count; ++i) {
-    const Tensor& sequence = sequences[static_cast<size_t>(i)];
-    int64_t length = sequence.size(0);
-    output.select(batch_first ? 0 : 1, i).narrow(0, left ? longest - length : 0, length).copy_(sequence);
-  }
-  return output;
+  return torch::pad_sequence(sequences, batch_first, padding_value, padding_side);
 }
 
 /// Packs sequences of (step, ...).

@@ -232,4 +232,14 @@ impl Expr {
             )
         })
     }
+
+    /// `_rrelu_slopes`: The factors of rrelu in training.
+    pub fn _rrelu_slopes(
+        &self,
+        lower: impl Into<Scalar>,
+        upper: impl Into<Scalar>,
+        generator: Option<&Generator>,
+    ) -> Expr {
+        Expr::of(|| ops::_rrelu_slopes(self.tensor()?, lower.into(), upper.into(), generator))
+    }
 }

@@ -216,4 +216,19 @@ impl Expr {
     pub fn chalf(&self, memory_format: Option<MemoryFormat>) -> Expr {
         Expr::of(|| ops::chalf(self.tensor()?, memory_format))
     }
+
+    /// `swapaxes`: Swaps two dimensions, as transpose does.
+    pub fn swapaxes(&self, axis0: i64, axis1: i64) -> Expr {
+        Expr::of(|| ops::swapaxes(self.tensor()?, axis0, axis1))
+    }
+
+    /// `swapdims`: Swaps two dimensions, as transpose does.
+    pub fn swapdims(&self, dim0: i64, dim1: i64) -> Expr {
+        Expr::of(|| ops::swapdims(self.tensor()?, dim0, dim1))
+    }
+
+    /// `_reshape_alias`: A view in another shape whose strides are known already; its gradient is that of a reshape.
+    pub fn _reshape_alias(&self, size: &[i64], stride: &[i64]) -> Expr {
+        Expr::of(|| ops::_reshape_alias(self.tensor()?, size, stride))
+    }
 }

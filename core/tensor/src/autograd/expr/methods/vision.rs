@@ -513,4 +513,92 @@ impl Expr {
     pub fn affine_grid_generator_backward(&self, size: &[i64], align_corners: bool) -> Expr {
         Expr::of(|| ops::affine_grid_generator_backward(self.tensor()?, size, align_corners))
     }
+
+    /// `_upsample_bilinear2d_aa`: Interpolates an image linearly to another size; where it shrinks, every element
+    /// has a share.
+    pub fn _upsample_bilinear2d_aa(
+        &self,
+        output_size: &[i64],
+        align_corners: bool,
+        scales_h: Option<f64>,
+        scales_w: Option<f64>,
+    ) -> Expr {
+        Expr::of(|| ops::_upsample_bilinear2d_aa(self.tensor()?, output_size, align_corners, scales_h, scales_w))
+    }
+
+    /// `_upsample_bilinear2d_aa_backward`: The gradient of _upsample_bilinear2d_aa.
+    pub fn _upsample_bilinear2d_aa_backward(
+        &self,
+        output_size: &[i64],
+        input_size: &[i64],
+        align_corners: bool,
+        scales_h: Option<f64>,
+        scales_w: Option<f64>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::_upsample_bilinear2d_aa_backward(
+                self.tensor()?,
+                output_size,
+                input_size,
+                align_corners,
+                scales_h,
+                scales_w,
+            )
+        })
+    }
+
+    /// `_upsample_bilinear2d_aa.vec`: Interpolates an image linearly to another size, given as a size or as factors;
+    /// where it shrinks, every element has a share.
+    pub fn _upsample_bilinear2d_aa_vec(
+        &self,
+        output_size: Option<&[i64]>,
+        align_corners: bool,
+        scale_factors: Option<&[f64]>,
+    ) -> Expr {
+        Expr::of(|| ops::_upsample_bilinear2d_aa_vec(self.tensor()?, output_size, align_corners, scale_factors))
+    }
+
+    /// `_upsample_bicubic2d_aa`: Interpolates an image cubically to another size; where it shrinks, every element
+    /// has a share.
+    pub fn _upsample_bicubic2d_aa(
+        &self,
+        output_size: &[i64],
+        align_corners: bool,
+        scales_h: Option<f64>,
+        scales_w: Option<f64>,
+    ) -> Expr {
+        Expr::of(|| ops::_upsample_bicubic2d_aa(self.tensor()?, output_size, align_corners, scales_h, scales_w))
+    }
+
+    /// `_upsample_bicubic2d_aa_backward`: The gradient of _upsample_bicubic2d_aa.
+    pub fn _upsample_bicubic2d_aa_backward(
+        &self,
+        output_size: &[i64],
+        input_size: &[i64],
+        align_corners: bool,
+        scales_h: Option<f64>,
+        scales_w: Option<f64>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::_upsample_bicubic2d_aa_backward(
+                self.tensor()?,
+                output_size,
+                input_size,
+                align_corners,
+                scales_h,
+                scales_w,
+            )
+        })
+    }
+
+    /// `_upsample_bicubic2d_aa.vec`: Interpolates an image cubically to another size, given as a size or as factors;
+    /// where it shrinks, every element has a share.
+    pub fn _upsample_bicubic2d_aa_vec(
+        &self,
+        output_size: Option<&[i64]>,
+        align_corners: bool,
+        scale_factors: Option<&[f64]>,
+    ) -> Expr {
+        Expr::of(|| ops::_upsample_bicubic2d_aa_vec(self.tensor()?, output_size, align_corners, scale_factors))
+    }
 }

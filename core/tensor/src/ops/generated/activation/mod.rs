@@ -28,6 +28,7 @@ mod prelu;
 mod prelu_kernel;
 mod relu6;
 mod rrelu;
+mod rrelu_slopes;
 mod rrelu_with_noise;
 mod selu;
 mod silu;
@@ -62,7 +63,8 @@ pub use mish_backward::mish_backward;
 pub use prelu::prelu;
 pub use prelu_kernel::_prelu_kernel;
 pub use relu6::{relu6, relu6_};
-pub use rrelu::{_rrelu, rrelu};
+pub use rrelu::{_rrelu, rrelu, rrelu_};
+pub use rrelu_slopes::_rrelu_slopes;
 pub use rrelu_with_noise::rrelu_with_noise;
 pub use selu::{selu, selu_};
 pub use silu::{silu, silu_, silu_out};
@@ -127,7 +129,9 @@ pub static ACTIVATION: &[&OpDef] = &[
     &relu6::RELU6,
     &relu6::RELU6_,
     &rrelu::RRELU,
+    &rrelu::RRELU_,
     &rrelu::_RRELU,
+    &rrelu_slopes::_RRELU_SLOPES,
     &rrelu_with_noise::RRELU_WITH_NOISE,
     &selu::SELU,
     &selu::SELU_,

@@ -29,6 +29,21 @@ pub fn rrelu(
     composite::rrelu(self_, lower, upper, training, generator)
 }
 
+/// [`rrelu`] in place: the result goes into `self_`.
+pub fn rrelu_(
+    self_: &Tensor,
+    lower: Scalar,
+    upper: Scalar,
+    training: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    let keys = dispatch::active(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&RRELU_, keys, &[&self_, &lower, &upper, &training, &generator]);
+    }
+    forward::rrelu_(self_, lower, upper, training, generator)
+}
+
 /// rrelu in training, with its factors.
 ///
 /// `result0_i = result1_i * self_i, result1_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
@@ -48,6 +63,16 @@ pub fn _rrelu(self_: &Tensor, lower: Scalar, upper: Scalar, generator: Option<&G
 /// Below every layer: shape rule, memory, kernel.
 mod forward {
     use super::*;
+
+    pub fn rrelu_(
+        self_: &Tensor,
+        lower: Scalar,
+        upper: Scalar,
+        training: bool,
+        generator: Option<&Generator>,
+    ) -> Result<()> {
+        composite::rrelu_(self_, lower, upper, training, generator)
+    }
 
     pub fn _rrelu(
         self_: &Tensor,
@@ -122,6 +147,12 @@ mod boxed {
             .into())
     }
 
+    pub fn rrelu_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::rrelu_(self_, args.scalar(1)?, args.scalar(2)?, args.bool(3)?, args.generator_opt(4)?)?;
+        Ok(self_.clone().into())
+    }
+
     pub fn _rrelu(args: Args<'_>) -> Result<Values> {
         Ok(super::_rrelu(args.tensor(0)?, args.scalar(1)?, args.scalar(2)?, args.generator_opt(3)?)?.into())
     }
@@ -137,6 +168,18 @@ pub static RRELU: OpDef = OpDef {
     differentiable: true,
     nondeterministic: true,
     call: boxed::rrelu,
+};
+
+/// `rrelu_` in the operator table.
+pub static RRELU_: OpDef = OpDef {
+    schema: "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::Pointwise,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::rrelu_,
 };
 
 /// `_rrelu` in the operator table.

@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.atleast_2d.html>
 pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&ATLEAST_2D, keys, &[&self_]);
     }
@@ -29,7 +29,7 @@ pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.atleast_2d.html>
 pub fn atleast_2d_sequence(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(dispatch::keys_of(tensors));
+    let keys = dispatch::active_for_view(dispatch::keys_of(tensors));
     if keys.is_boxed() {
         return dispatch::boxed(&ATLEAST_2D_SEQUENCE, keys, &[&tensors]);
     }

@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.broadcast_tensors.html>
 pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(dispatch::keys_of(tensors));
+    let keys = dispatch::active_for_view(dispatch::keys_of(tensors));
     if keys.is_boxed() {
         return dispatch::boxed(&BROADCAST_TENSORS, keys, &[&tensors]);
     }

@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.meshgrid.html>
 pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(dispatch::keys_of(tensors));
+    let keys = dispatch::active_for_view(dispatch::keys_of(tensors));
     if keys.is_boxed() {
         return dispatch::boxed(&MESHGRID_INDEXING, keys, &[&tensors, &indexing]);
     }
@@ -30,7 +30,7 @@ pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tens
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.meshgrid.html>
 pub fn meshgrid(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(dispatch::keys_of(tensors));
+    let keys = dispatch::active_for_view(dispatch::keys_of(tensors));
     if keys.is_boxed() {
         return dispatch::boxed(&MESHGRID, keys, &[&tensors]);
     }

@@ -21,6 +21,7 @@ mod flipud;
 mod hsplit;
 mod hstack;
 mod meshgrid;
+mod pad_sequence;
 mod repeat;
 mod roll;
 mod rot90;
@@ -49,6 +50,7 @@ pub use flipud::flipud;
 pub use hsplit::{hsplit_array, hsplit_int};
 pub use hstack::hstack;
 pub use meshgrid::{meshgrid, meshgrid_indexing};
+pub use pad_sequence::pad_sequence;
 pub use repeat::repeat;
 pub use roll::roll;
 pub use rot90::rot90;
@@ -85,6 +87,7 @@ pub static JOINING: &[&OpDef] = &[
     &hstack::HSTACK,
     &meshgrid::MESHGRID_INDEXING,
     &meshgrid::MESHGRID,
+    &pad_sequence::PAD_SEQUENCE,
     &repeat::REPEAT,
     &roll::ROLL,
     &rot90::ROT90,

@@ -11,9 +11,10 @@ use rushlight_base::Result;
 ///
 /// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
 ///
-/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`. Dtypes: float. The elements of
-/// `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast; `reduction` is 0 (none), 1 (mean) or
-/// 2 (sum).
+/// Shapes: (*), (*) -> (), or the shape of `self` without reduction; dimensions of size 1 do not count when the two
+/// are paired. Dtypes: float. The elements of `self` lie in [0, 1]; `self` and `target` have one dtype, and, but for
+/// dimensions of size 1, one shape or that of `target` broadcasts to it; `reduction` is 0 (none), 1 (mean) or 2
+/// (sum).
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nn.functional.binary_cross_entropy.html>
 pub fn binary_cross_entropy(

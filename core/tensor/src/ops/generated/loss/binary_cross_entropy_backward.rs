@@ -11,8 +11,8 @@ use rushlight_base::Result;
 ///
 /// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
 ///
-/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`. Dtypes: float. The shapes must broadcast. Other dtypes are
-/// refused.
+/// Shapes: () or (*), (*), (*) -> (*); paired as by `binary_cross_entropy`. Dtypes: float. The shapes must
+/// broadcast. Other dtypes are refused.
 pub fn binary_cross_entropy_backward(
     grad_output: &Tensor,
     self_: &Tensor,
@@ -88,7 +88,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let result = rules::binary_cross_entropy_backward(grad_output, self_, target)?.make()?;
+            let result = rules::binary_cross_entropy_backward(grad_output, self_, target, weight.as_ref())?.make()?;
             if dispatch::on_cpu(
                 "binary_cross_entropy_backward",
                 &result,
@@ -113,7 +113,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let spec = rules::binary_cross_entropy_backward(grad_output, self_, target)?;
+            let spec = rules::binary_cross_entropy_backward(grad_output, self_, target, weight.as_ref())?;
             let place = spec.prepare_out(
                 grad_input,
                 Overlap::Temporary,
@@ -145,7 +145,7 @@ mod gradient {
         let result = forward::binary_cross_entropy_backward(grad_output, self_, target, weight, reduction)?;
         autograd::recorded(result, &[grad_output, self_, target], |edges, _| {
             Ok(BinaryCrossEntropyBackwardBackward0 {
-                grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
+                grad_output: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), grad_output)?,
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
                 target: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), target)?,
                 weight: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), weight)?,
@@ -191,6 +191,7 @@ mod gradient {
             if call.needs(0)
                 && let Some(grad) = call.grad(0)
             {
+                let grad_output = &call.unpack(&self.grad_output)?;
                 let self_ = &call.unpack(&self.self_)?;
                 let target = &call.unpack(&self.target)?;
                 let weight = call.unpack_option(&self.weight)?;
@@ -198,7 +199,7 @@ mod gradient {
                 let reduction = self.reduction;
                 gradients.set(
                     0,
-                    formulas::reduced(grad * formulas::binary_cross_entropy_slope(self_, target, weight), reduction),
+                    formulas::binary_cross_entropy_slope(grad, grad_output, self_, target, weight, reduction),
                 )?;
             }
             if call.needs(1)
@@ -226,14 +227,7 @@ mod gradient {
                 let reduction = self.reduction;
                 gradients.set(
                     2,
-                    formulas::binary_cross_entropy_twice_target(
-                        grad,
-                        grad_output,
-                        self_,
-                        &target.sizes(),
-                        weight,
-                        reduction,
-                    ),
+                    formulas::binary_cross_entropy_twice_target(grad, grad_output, self_, target, weight, reduction),
                 )?;
             }
             Ok(())

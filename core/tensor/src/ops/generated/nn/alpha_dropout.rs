@@ -24,12 +24,36 @@ pub fn alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     composite::alpha_dropout(input, p, train)
 }
 
+/// [`alpha_dropout`] in place: the result goes into `self_`.
+pub fn alpha_dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
+    let keys = dispatch::active(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&ALPHA_DROPOUT_, keys, &[&self_, &p, &train]);
+    }
+    forward::alpha_dropout_(self_, p, train)
+}
+
+/// Below every layer: shape rule, memory, kernel.
+mod forward {
+    use super::*;
+
+    pub fn alpha_dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
+        composite::alpha_dropout_(self_, p, train)
+    }
+}
+
 /// Calls with boxed values.
 mod boxed {
     use super::*;
 
     pub fn alpha_dropout(args: Args<'_>) -> Result<Values> {
         Ok(super::alpha_dropout(args.tensor(0)?, args.float(1)?, args.bool(2)?)?.into())
+    }
+
+    pub fn alpha_dropout_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::alpha_dropout_(self_, args.float(1)?, args.bool(2)?)?;
+        Ok(self_.clone().into())
     }
 }
 
@@ -43,4 +67,16 @@ pub static ALPHA_DROPOUT: OpDef = OpDef {
     differentiable: true,
     nondeterministic: true,
     call: boxed::alpha_dropout,
+};
+
+/// `alpha_dropout_` in the operator table.
+pub static ALPHA_DROPOUT_: OpDef = OpDef {
+    schema: "alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::alpha_dropout_,
 };

@@ -22,12 +22,36 @@ pub fn feature_alpha_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tens
     composite::feature_alpha_dropout(input, p, train)
 }
 
+/// [`feature_alpha_dropout`] in place: the result goes into `self_`.
+pub fn feature_alpha_dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
+    let keys = dispatch::active(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&FEATURE_ALPHA_DROPOUT_, keys, &[&self_, &p, &train]);
+    }
+    forward::feature_alpha_dropout_(self_, p, train)
+}
+
+/// Below every layer: shape rule, memory, kernel.
+mod forward {
+    use super::*;
+
+    pub fn feature_alpha_dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
+        composite::feature_alpha_dropout_(self_, p, train)
+    }
+}
+
 /// Calls with boxed values.
 mod boxed {
     use super::*;
 
     pub fn feature_alpha_dropout(args: Args<'_>) -> Result<Values> {
         Ok(super::feature_alpha_dropout(args.tensor(0)?, args.float(1)?, args.bool(2)?)?.into())
+    }
+
+    pub fn feature_alpha_dropout_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::feature_alpha_dropout_(self_, args.float(1)?, args.bool(2)?)?;
+        Ok(self_.clone().into())
     }
 }
 
@@ -41,4 +65,16 @@ pub static FEATURE_ALPHA_DROPOUT: OpDef = OpDef {
     differentiable: true,
     nondeterministic: true,
     call: boxed::feature_alpha_dropout,
+};
+
+/// `feature_alpha_dropout_` in the operator table.
+pub static FEATURE_ALPHA_DROPOUT_: OpDef = OpDef {
+    schema: "feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::feature_alpha_dropout_,
 };

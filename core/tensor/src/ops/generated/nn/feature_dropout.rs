@@ -24,12 +24,36 @@ pub fn feature_dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     composite::feature_dropout(input, p, train)
 }
 
+/// [`feature_dropout`] in place: the result goes into `self_`.
+pub fn feature_dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
+    let keys = dispatch::active(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&FEATURE_DROPOUT_, keys, &[&self_, &p, &train]);
+    }
+    forward::feature_dropout_(self_, p, train)
+}
+
+/// Below every layer: shape rule, memory, kernel.
+mod forward {
+    use super::*;
+
+    pub fn feature_dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
+        composite::feature_dropout_(self_, p, train)
+    }
+}
+
 /// Calls with boxed values.
 mod boxed {
     use super::*;
 
     pub fn feature_dropout(args: Args<'_>) -> Result<Values> {
         Ok(super::feature_dropout(args.tensor(0)?, args.float(1)?, args.bool(2)?)?.into())
+    }
+
+    pub fn feature_dropout_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::feature_dropout_(self_, args.float(1)?, args.bool(2)?)?;
+        Ok(self_.clone().into())
     }
 }
 
@@ -43,4 +67,16 @@ pub static FEATURE_DROPOUT: OpDef = OpDef {
     differentiable: true,
     nondeterministic: true,
     call: boxed::feature_dropout,
+};
+
+/// `feature_dropout_` in the operator table.
+pub static FEATURE_DROPOUT_: OpDef = OpDef {
+    schema: "feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::feature_dropout_,
 };

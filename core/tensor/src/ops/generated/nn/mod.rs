@@ -24,15 +24,15 @@ mod scaled_dot_product_attention;
 mod softmax;
 mod softmax_backward_data;
 
-pub use alpha_dropout::alpha_dropout;
+pub use alpha_dropout::{alpha_dropout, alpha_dropout_};
 pub use bilinear::bilinear;
 pub use dropout::{dropout, dropout_};
 pub use embedding::embedding;
 pub use embedding_bag::{embedding_bag, embedding_bag_padding_idx};
 pub use embedding_dense_backward::embedding_dense_backward;
 pub use embedding_renorm::embedding_renorm_;
-pub use feature_alpha_dropout::feature_alpha_dropout;
-pub use feature_dropout::feature_dropout;
+pub use feature_alpha_dropout::{feature_alpha_dropout, feature_alpha_dropout_};
+pub use feature_dropout::{feature_dropout, feature_dropout_};
 pub use layer_norm::layer_norm;
 pub use layer_norm_backward_input::_layer_norm_backward_input;
 pub use layer_norm_backward_weight::_layer_norm_backward_weight;
@@ -48,6 +48,7 @@ pub use softmax_backward_data::_softmax_backward_data;
 /// The rows of this family in the operator table.
 pub static NN: &[&OpDef] = &[
     &alpha_dropout::ALPHA_DROPOUT,
+    &alpha_dropout::ALPHA_DROPOUT_,
     &bilinear::BILINEAR,
     &dropout::DROPOUT,
     &dropout::DROPOUT_,
@@ -57,7 +58,9 @@ pub static NN: &[&OpDef] = &[
     &embedding_dense_backward::EMBEDDING_DENSE_BACKWARD,
     &embedding_renorm::EMBEDDING_RENORM_,
     &feature_alpha_dropout::FEATURE_ALPHA_DROPOUT,
+    &feature_alpha_dropout::FEATURE_ALPHA_DROPOUT_,
     &feature_dropout::FEATURE_DROPOUT,
+    &feature_dropout::FEATURE_DROPOUT_,
     &layer_norm::LAYER_NORM,
     &layer_norm_backward_input::_LAYER_NORM_BACKWARD_INPUT,
     &layer_norm_backward_weight::_LAYER_NORM_BACKWARD_WEIGHT,

@@ -3,13 +3,23 @@
 
 use crate::dispatch::OpDef;
 
+mod fused_adagrad;
 mod fused_adam;
 mod fused_adamw;
+mod fused_rmsprop;
 mod fused_sgd;
 
+pub use fused_adagrad::_fused_adagrad_;
 pub use fused_adam::_fused_adam_;
 pub use fused_adamw::_fused_adamw_;
+pub use fused_rmsprop::_fused_rmsprop_;
 pub use fused_sgd::_fused_sgd_;
 
 /// The rows of this family in the operator table.
-pub static OPTIM: &[&OpDef] = &[&fused_adam::_FUSED_ADAM_, &fused_adamw::_FUSED_ADAMW_, &fused_sgd::_FUSED_SGD_];
+pub static OPTIM: &[&OpDef] = &[
+    &fused_adagrad::_FUSED_ADAGRAD_,
+    &fused_adam::_FUSED_ADAM_,
+    &fused_adamw::_FUSED_ADAMW_,
+    &fused_rmsprop::_FUSED_RMSPROP_,
+    &fused_sgd::_FUSED_SGD_,
+];

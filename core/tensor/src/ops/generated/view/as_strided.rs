@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
-use crate::ops::views;
+use crate::ops::{composite, views};
 use rushlight_base::{DimVec, Result};
 
 /// Shows the storage with any sizes, strides and offset.
@@ -24,6 +24,22 @@ pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: 
         return dispatch::boxed(&AS_STRIDED, keys, &[&self_, &size, &stride, &storage_offset]);
     }
     gradient::as_strided(self_, size, stride, storage_offset)
+}
+
+/// Lets the tensor itself show its storage with any sizes, strides and offset.
+///
+/// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+///
+/// Shapes: `(*) -> size`. Dtypes: all. The lengths must agree, strides must not be negative, and the view must stay
+/// inside the storage. A leaf that requires gradients is refused while calls are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.as_strided.html>
+pub fn as_strided_(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&AS_STRIDED_, keys, &[&self_, &size, &stride, &storage_offset]);
+    }
+    composite::as_strided_(self_, size, stride, storage_offset)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -94,6 +110,12 @@ mod boxed {
     pub fn as_strided(args: Args<'_>) -> Result<Values> {
         Ok(super::as_strided(args.tensor(0)?, &args.ints(1)?, &args.ints(2)?, args.int_opt(3)?)?.into())
     }
+
+    pub fn as_strided_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::as_strided_(self_, &args.ints(1)?, &args.ints(2)?, args.int_opt(3)?)?;
+        Ok(self_.clone().into())
+    }
 }
 
 /// `as_strided` in the operator table.
@@ -106,4 +128,16 @@ pub static AS_STRIDED: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::as_strided,
+};
+
+/// `as_strided_` in the operator table.
+pub static AS_STRIDED_: OpDef = OpDef {
+    schema: "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::as_strided_,
 };

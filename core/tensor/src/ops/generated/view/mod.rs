@@ -24,6 +24,7 @@ mod numpy_t;
 mod permute;
 mod ravel;
 mod reshape;
+mod reshape_alias;
 mod reshape_as;
 mod resolve_neg;
 mod select;
@@ -33,6 +34,8 @@ mod slice_backward;
 mod split;
 mod split_with_sizes;
 mod squeeze;
+mod swapaxes;
+mod swapdims;
 mod t;
 mod transpose;
 mod unbind;
@@ -49,7 +52,7 @@ mod view_as_real;
 
 pub use adjoint::adjoint;
 pub use alias::alias;
-pub use as_strided::as_strided;
+pub use as_strided::{as_strided, as_strided_};
 pub use chalf::chalf;
 pub use conj::_conj;
 pub use detach::{detach, detach_};
@@ -68,6 +71,7 @@ pub use numpy_t::numpy_t;
 pub use permute::permute;
 pub use ravel::ravel;
 pub use reshape::reshape;
+pub use reshape_alias::_reshape_alias;
 pub use reshape_as::reshape_as;
 pub use resolve_neg::resolve_neg;
 pub use select::select_int;
@@ -76,15 +80,17 @@ pub use slice::slice_tensor;
 pub use slice_backward::slice_backward;
 pub use split::{split_sizes, split_tensor};
 pub use split_with_sizes::split_with_sizes;
-pub use squeeze::{squeeze, squeeze_dim, squeeze_dims};
-pub use t::t;
-pub use transpose::transpose_int;
+pub use squeeze::{squeeze, squeeze_, squeeze_dim, squeeze_dim_, squeeze_dims, squeeze_dims_};
+pub use swapaxes::{swapaxes, swapaxes_};
+pub use swapdims::{swapdims, swapdims_};
+pub use t::{t, t_};
+pub use transpose::{transpose_, transpose_int};
 pub use unbind::unbind_int;
 pub use unflatten::unflatten_int;
 pub use unfold::unfold;
 pub use unfold_backward::unfold_backward;
 pub use unsafe_split::unsafe_split_tensor;
-pub use unsqueeze::unsqueeze;
+pub use unsqueeze::{unsqueeze, unsqueeze_};
 pub use view::view;
 pub use view_as::view_as;
 pub use view_as_complex::view_as_complex;
@@ -95,6 +101,7 @@ pub static VIEW: &[&OpDef] = &[
     &adjoint::ADJOINT,
     &alias::ALIAS,
     &as_strided::AS_STRIDED,
+    &as_strided::AS_STRIDED_,
     &chalf::CHALF,
     &conj::_CONJ,
     &detach::DETACH,
@@ -116,6 +123,7 @@ pub static VIEW: &[&OpDef] = &[
     &permute::PERMUTE,
     &ravel::RAVEL,
     &reshape::RESHAPE,
+    &reshape_alias::_RESHAPE_ALIAS,
     &reshape_as::RESHAPE_AS,
     &resolve_neg::RESOLVE_NEG,
     &select::SELECT_INT,
@@ -128,14 +136,24 @@ pub static VIEW: &[&OpDef] = &[
     &squeeze::SQUEEZE,
     &squeeze::SQUEEZE_DIM,
     &squeeze::SQUEEZE_DIMS,
+    &squeeze::SQUEEZE_,
+    &squeeze::SQUEEZE_DIM_,
+    &squeeze::SQUEEZE_DIMS_,
+    &swapaxes::SWAPAXES,
+    &swapaxes::SWAPAXES_,
+    &swapdims::SWAPDIMS,
+    &swapdims::SWAPDIMS_,
     &t::T,
+    &t::T_,
     &transpose::TRANSPOSE_INT,
+    &transpose::TRANSPOSE_,
     &unbind::UNBIND_INT,
     &unflatten::UNFLATTEN_INT,
     &unfold::UNFOLD,
     &unfold_backward::UNFOLD_BACKWARD,
     &unsafe_split::UNSAFE_SPLIT_TENSOR,
     &unsqueeze::UNSQUEEZE,
+    &unsqueeze::UNSQUEEZE_,
     &view::VIEW,
     &view_as::VIEW_AS,
     &view_as_complex::VIEW_AS_COMPLEX,

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Gradients, Meta};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
-use crate::ops::views;
+use crate::ops::{composite, views};
 use rushlight_base::Result;
 
 /// Removes every dimension of size 1.
@@ -61,6 +61,54 @@ pub fn squeeze_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
         return dispatch::boxed(&SQUEEZE_DIMS, keys, &[&self_, &dim]);
     }
     gradient::squeeze_dims(self_, dim)
+}
+
+/// Takes the dimensions of size 1 away from the tensor itself.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(*) -> (*) without sizes of 1`. Dtypes: all. None. A leaf that requires gradients is refused while calls
+/// are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.squeeze_.html>
+pub fn squeeze_(self_: &Tensor) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&SQUEEZE_, keys, &[&self_]);
+    }
+    composite::squeeze_(self_)
+}
+
+/// Takes a dimension away from the tensor itself, if its size is 1.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(..., 1, ...) -> (...)`. Dtypes: all. A dimension outside [-ndim, ndim - 1] is an index error. A leaf
+/// that requires gradients is refused while calls are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.squeeze_.html>
+pub fn squeeze_dim_(self_: &Tensor, dim: i64) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&SQUEEZE_DIM_, keys, &[&self_, &dim]);
+    }
+    composite::squeeze_dim_(self_, dim)
+}
+
+/// Takes those of some dimensions away from the tensor itself whose size is 1.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(..., 1, ...) -> (...)`. Dtypes: all. A dimension outside [-ndim, ndim - 1] is an index error; each may
+/// appear once. A leaf that requires gradients is refused while calls are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.squeeze_.html>
+pub fn squeeze_dims_(self_: &Tensor, dim: &[i64]) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&SQUEEZE_DIMS_, keys, &[&self_, &dim]);
+    }
+    composite::squeeze_dims_(self_, dim)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -202,6 +250,24 @@ mod boxed {
     pub fn squeeze_dims(args: Args<'_>) -> Result<Values> {
         Ok(super::squeeze_dims(args.tensor(0)?, &args.ints(1)?)?.into())
     }
+
+    pub fn squeeze_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::squeeze_(self_)?;
+        Ok(self_.clone().into())
+    }
+
+    pub fn squeeze_dim_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::squeeze_dim_(self_, args.int(1)?)?;
+        Ok(self_.clone().into())
+    }
+
+    pub fn squeeze_dims_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::squeeze_dims_(self_, &args.ints(1)?)?;
+        Ok(self_.clone().into())
+    }
 }
 
 /// `squeeze` in the operator table.
@@ -238,4 +304,40 @@ pub static SQUEEZE_DIMS: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::squeeze_dims,
+};
+
+/// `squeeze_` in the operator table.
+pub static SQUEEZE_: OpDef = OpDef {
+    schema: "squeeze_(Tensor(a!) self) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::squeeze_,
+};
+
+/// `squeeze_.dim` in the operator table.
+pub static SQUEEZE_DIM_: OpDef = OpDef {
+    schema: "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::squeeze_dim_,
+};
+
+/// `squeeze_.dims` in the operator table.
+pub static SQUEEZE_DIMS_: OpDef = OpDef {
+    schema: "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::squeeze_dims_,
 };

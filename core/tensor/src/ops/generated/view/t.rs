@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
-use crate::ops::views;
+use crate::ops::{composite, views};
 use rushlight_base::Result;
 
 /// Transposes a matrix; a vector stays as it is.
@@ -23,6 +23,22 @@ pub fn t(self_: &Tensor) -> Result<Tensor> {
         return dispatch::boxed(&T, keys, &[&self_]);
     }
     gradient::t(self_)
+}
+
+/// Transposes a matrix itself; no element moves.
+///
+/// `out[j, i] = self[i, j]`
+///
+/// Shapes: `(m, n) -> (n, m)`. Dtypes: all. More than two dimensions are refused. A leaf that requires gradients is
+/// refused while calls are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.t_.html>
+pub fn t_(self_: &Tensor) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&T_, keys, &[&self_]);
+    }
+    composite::t_(self_)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -77,6 +93,12 @@ mod boxed {
     pub fn t(args: Args<'_>) -> Result<Values> {
         Ok(super::t(args.tensor(0)?)?.into())
     }
+
+    pub fn t_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::t_(self_)?;
+        Ok(self_.clone().into())
+    }
 }
 
 /// `t` in the operator table.
@@ -89,4 +111,16 @@ pub static T: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::t,
+};
+
+/// `t_` in the operator table.
+pub static T_: OpDef = OpDef {
+    schema: "t_(Tensor(a!) self) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::t_,
 };

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
-use crate::ops::views;
+use crate::ops::{composite, views};
 use rushlight_base::Result;
 
 /// Swaps two dimensions.
@@ -24,6 +24,22 @@ pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
         return dispatch::boxed(&TRANSPOSE_INT, keys, &[&self_, &dim0, &dim1]);
     }
     gradient::transpose_int(self_, dim0, dim1)
+}
+
+/// Swaps two dimensions of the tensor itself; no element moves.
+///
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+///
+/// Shapes: `(..., m, ..., n, ...) -> (..., n, ..., m, ...)`. Dtypes: all. A dimension outside [-ndim, ndim - 1] is
+/// an index error. A leaf that requires gradients is refused while calls are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.transpose_.html>
+pub fn transpose_(self_: &Tensor, dim0: i64, dim1: i64) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&TRANSPOSE_, keys, &[&self_, &dim0, &dim1]);
+    }
+    composite::transpose_(self_, dim0, dim1)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -83,6 +99,12 @@ mod boxed {
     pub fn transpose_int(args: Args<'_>) -> Result<Values> {
         Ok(super::transpose_int(args.tensor(0)?, args.int(1)?, args.int(2)?)?.into())
     }
+
+    pub fn transpose_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::transpose_(self_, args.int(1)?, args.int(2)?)?;
+        Ok(self_.clone().into())
+    }
 }
 
 /// `transpose.int` in the operator table.
@@ -95,4 +117,16 @@ pub static TRANSPOSE_INT: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::transpose_int,
+};
+
+/// `transpose_` in the operator table.
+pub static TRANSPOSE_: OpDef = OpDef {
+    schema: "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::transpose_,
 };

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, KeySet, Kind, OpDef, Values};
-use crate::ops::views;
+use crate::ops::{composite, views};
 use rushlight_base::Result;
 
 /// Inserts a dimension of size 1.
@@ -23,6 +23,22 @@ pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
         return dispatch::boxed(&UNSQUEEZE, keys, &[&self_, &dim]);
     }
     gradient::unsqueeze(self_, dim)
+}
+
+/// Gives the tensor itself another dimension, of size 1.
+///
+/// `out[..., 0, ...] = self[..., ...]`
+///
+/// Shapes: `(...) -> (..., 1, ...)`. Dtypes: all. A dimension outside [-ndim - 1, ndim] is an index error. A leaf
+/// that requires gradients is refused while calls are recorded.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.unsqueeze_.html>
+pub fn unsqueeze_(self_: &Tensor, dim: i64) -> Result<()> {
+    let keys = dispatch::active_for_view(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&UNSQUEEZE_, keys, &[&self_, &dim]);
+    }
+    composite::unsqueeze_(self_, dim)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -80,6 +96,12 @@ mod boxed {
     pub fn unsqueeze(args: Args<'_>) -> Result<Values> {
         Ok(super::unsqueeze(args.tensor(0)?, args.int(1)?)?.into())
     }
+
+    pub fn unsqueeze_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::unsqueeze_(self_, args.int(1)?)?;
+        Ok(self_.clone().into())
+    }
 }
 
 /// `unsqueeze` in the operator table.
@@ -92,4 +114,16 @@ pub static UNSQUEEZE: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::unsqueeze,
+};
+
+/// `unsqueeze_` in the operator table.
+pub static UNSQUEEZE_: OpDef = OpDef {
+    schema: "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::unsqueeze_,
 };

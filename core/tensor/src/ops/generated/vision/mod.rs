@@ -33,8 +33,12 @@ mod replication_pad2d_backward;
 mod replication_pad3d;
 mod replication_pad3d_backward;
 mod upsample_bicubic2d;
+mod upsample_bicubic2d_aa;
+mod upsample_bicubic2d_aa_backward;
 mod upsample_bicubic2d_backward;
 mod upsample_bilinear2d;
+mod upsample_bilinear2d_aa;
+mod upsample_bilinear2d_aa_backward;
 mod upsample_bilinear2d_backward;
 mod upsample_linear1d;
 mod upsample_linear1d_backward;
@@ -83,8 +87,12 @@ pub use replication_pad2d_backward::replication_pad2d_backward;
 pub use replication_pad3d::replication_pad3d;
 pub use replication_pad3d_backward::replication_pad3d_backward;
 pub use upsample_bicubic2d::{upsample_bicubic2d, upsample_bicubic2d_vec};
+pub use upsample_bicubic2d_aa::{_upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec};
+pub use upsample_bicubic2d_aa_backward::_upsample_bicubic2d_aa_backward;
 pub use upsample_bicubic2d_backward::upsample_bicubic2d_backward;
 pub use upsample_bilinear2d::{upsample_bilinear2d, upsample_bilinear2d_vec};
+pub use upsample_bilinear2d_aa::{_upsample_bilinear2d_aa, _upsample_bilinear2d_aa_vec};
+pub use upsample_bilinear2d_aa_backward::_upsample_bilinear2d_aa_backward;
 pub use upsample_bilinear2d_backward::upsample_bilinear2d_backward;
 pub use upsample_linear1d::{upsample_linear1d, upsample_linear1d_vec};
 pub use upsample_linear1d_backward::upsample_linear1d_backward;
@@ -136,9 +144,15 @@ pub static VISION: &[&OpDef] = &[
     &replication_pad3d_backward::REPLICATION_PAD3D_BACKWARD,
     &upsample_bicubic2d::UPSAMPLE_BICUBIC2D,
     &upsample_bicubic2d::UPSAMPLE_BICUBIC2D_VEC,
+    &upsample_bicubic2d_aa::_UPSAMPLE_BICUBIC2D_AA,
+    &upsample_bicubic2d_aa::_UPSAMPLE_BICUBIC2D_AA_VEC,
+    &upsample_bicubic2d_aa_backward::_UPSAMPLE_BICUBIC2D_AA_BACKWARD,
     &upsample_bicubic2d_backward::UPSAMPLE_BICUBIC2D_BACKWARD,
     &upsample_bilinear2d::UPSAMPLE_BILINEAR2D,
     &upsample_bilinear2d::UPSAMPLE_BILINEAR2D_VEC,
+    &upsample_bilinear2d_aa::_UPSAMPLE_BILINEAR2D_AA,
+    &upsample_bilinear2d_aa::_UPSAMPLE_BILINEAR2D_AA_VEC,
+    &upsample_bilinear2d_aa_backward::_UPSAMPLE_BILINEAR2D_AA_BACKWARD,
     &upsample_bilinear2d_backward::UPSAMPLE_BILINEAR2D_BACKWARD,
     &upsample_linear1d::UPSAMPLE_LINEAR1D,
     &upsample_linear1d::UPSAMPLE_LINEAR1D_VEC,

@@ -12278,6 +12278,248 @@ public abstract sealed class TensorMethods permits Tensor {
         return chalf((MemoryFormat) null);
     }
 
+    /**
+     * Transposes a matrix itself; no element moves.
+     * <p>{@code out[j, i] = self[i, j]}
+     * <p>Shapes: {@code (m, n) -> (n, m)}.
+     * <p>Errors: More than two dimensions are refused. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor t_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.t_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Swaps two dimensions of the tensor itself; no element moves.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim0 as in the formula
+     * @param dim1 as in the formula
+     * @return what was written
+     */
+    public final Tensor transpose_(long dim0, long dim1) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.transpose_(self.handle(), dim0, dim1);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Swaps two dimensions, as transpose does.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param axis0 as in the formula
+     * @param axis1 as in the formula
+     * @return the result
+     */
+    public final Tensor swapaxes(long axis0, long axis1) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.swapaxes(self.handle(), axis0, axis1));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Swaps two dimensions of the tensor itself, as transpose_ does.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param axis0 as in the formula
+     * @param axis1 as in the formula
+     * @return what was written
+     */
+    public final Tensor swapaxes_(long axis0, long axis1) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.swapaxes_(self.handle(), axis0, axis1);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Swaps two dimensions, as transpose does.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param dim0 as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
+    public final Tensor swapdims(long dim0, long dim1) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.swapdims(self.handle(), dim0, dim1));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Swaps two dimensions of the tensor itself, as transpose_ does.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim0 as in the formula
+     * @param dim1 as in the formula
+     * @return what was written
+     */
+    public final Tensor swapdims_(long dim0, long dim1) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.swapdims_(self.handle(), dim0, dim1);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives the tensor itself another dimension, of size 1.
+     * <p>{@code out[..., 0, ...] = self[..., ...]}
+     * <p>Shapes: {@code (...) -> (..., 1, ...)}.
+     * <p>Errors: A dimension outside [-ndim - 1, ndim] is an index error. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @return what was written
+     */
+    public final Tensor unsqueeze_(long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.unsqueeze_(self.handle(), dim);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the dimensions of size 1 away from the tensor itself.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*) without sizes of 1}.
+     * <p>Errors: None. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor squeeze_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.squeeze_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes a dimension away from the tensor itself, if its size is 1.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (..., 1, ...) -> (...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @return what was written
+     */
+    public final Tensor squeeze_(long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.squeeze_dim_(self.handle(), dim);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes those of some dimensions away from the tensor itself whose size is 1.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (..., 1, ...) -> (...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @return what was written
+     */
+    public final Tensor squeeze_(long... dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.squeeze_dims_(self.handle(), dim);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Lets the tensor itself show its storage with any sizes, strides and offset.
+     * <p>{@code out[i] = storage[storage_offset + sum_k i_k * stride_k]}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The lengths must agree, strides must not be negative, and the view must stay inside the storage. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return what was written
+     */
+    public final Tensor as_strided_(long[] size, long[] stride, Long storageOffset) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.as_strided_(self.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code as_strided_(size, stride, Long.valueOf(storageOffset))}. */
+    public final Tensor as_strided_(long[] size, long[] stride, long storageOffset) {
+        return as_strided_(size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_(size, stride, (Long) null)}. */
+    public final Tensor as_strided_(long[] size, long... stride) {
+        return as_strided_(size, stride, (Long) null);
+    }
+
     // view_copy: The views as copies: results with memory of their own.
 
     /**

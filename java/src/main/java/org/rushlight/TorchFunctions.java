@@ -1243,6 +1243,52 @@ public abstract sealed class TorchFunctions permits Torch {
         return rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null);
     }
 
+    /**
+     * Scales elements below zero down: in training by random factors, else by their mean.
+     * <p>{@code out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>lower</code> must not be above <code>upper</code>; other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @param training as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public static Tensor rrelu_(Tensor self, Number lower, Number upper, boolean training, Generator generator) {
+        Scalar lower1 = Scalar.of(lower);
+        Scalar upper1 = Scalar.of(upper);
+        Tensor.acquire(self);
+        try {
+            Native.rrelu_(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code rrelu_(self, lower, upper, training, (Generator) null)}. */
+    public static Tensor rrelu_(Tensor self, Number lower, Number upper, boolean training) {
+        return rrelu_(self, lower, upper, training, (Generator) null);
+    }
+
+    /** The same as {@code rrelu_(self, lower, upper, false, (Generator) null)}. */
+    public static Tensor rrelu_(Tensor self, Number lower, Number upper) {
+        return rrelu_(self, lower, upper, false, (Generator) null);
+    }
+
+    /** The same as {@code rrelu_(self, lower, 0.3333333333333333, false, (Generator) null)}. */
+    public static Tensor rrelu_(Tensor self, Number lower) {
+        return rrelu_(self, lower, 0.3333333333333333, false, (Generator) null);
+    }
+
+    /** The same as {@code rrelu_(self, 0.125, 0.3333333333333333, false, (Generator) null)}. */
+    public static Tensor rrelu_(Tensor self) {
+        return rrelu_(self, 0.125, 0.3333333333333333, false, (Generator) null);
+    }
+
     // bitwise: Bits of integers and bools.
 
     /**
@@ -9226,6 +9272,42 @@ public abstract sealed class TorchFunctions permits Torch {
         return unsafe_chunk(self, chunks, 0L);
     }
 
+    /**
+     * Puts sequences side by side in one tensor, the short ones padded behind or in front, in the dtype of the first.
+     * <p>{@code out[t, b] = sequences[b][t], or padding_value beyond its end; out[b, t] with batch_first; the end of each is at the end of out with padding_side left}
+     * <p>Shapes: {@code (T_b, *) each -> (T, B, *), or (B, T, *) with batch_first, T = the longest T_b}.
+     * <p>Errors: At least one sequence; each has a dimension or more, and sizes behind the first that broadcast to those of the first sequence; <code>padding_side</code> is left or right.
+     *
+     * @param sequences as in the formula
+     * @param batchFirst as in the formula
+     * @param paddingValue as in the formula
+     * @param paddingSide as in the formula
+     * @return the result
+     */
+    public static Tensor pad_sequence(Tensor[] sequences, boolean batchFirst, double paddingValue, String paddingSide) {
+        Tensor.acquire(sequences);
+        try {
+            return Tensor.wrap(Native.pad_sequence(Tensor.handles(sequences), batchFirst, paddingValue, paddingSide));
+        } finally {
+            Tensor.release(sequences);
+        }
+    }
+
+    /** The same as {@code pad_sequence(sequences, batchFirst, paddingValue, "right")}. */
+    public static Tensor pad_sequence(Tensor[] sequences, boolean batchFirst, double paddingValue) {
+        return pad_sequence(sequences, batchFirst, paddingValue, "right");
+    }
+
+    /** The same as {@code pad_sequence(sequences, batchFirst, 0.0, "right")}. */
+    public static Tensor pad_sequence(Tensor[] sequences, boolean batchFirst) {
+        return pad_sequence(sequences, batchFirst, 0.0, "right");
+    }
+
+    /** The same as {@code pad_sequence(sequences, false, 0.0, "right")}. */
+    public static Tensor pad_sequence(Tensor... sequences) {
+        return pad_sequence(sequences, false, 0.0, "right");
+    }
+
     // linalg: Products of matrices.
 
     /**
@@ -10742,8 +10824,8 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * The cross entropy between probabilities and targets, element by element.
      * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
-     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; the tensors have one dtype and shapes that broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Shapes: {@code (*), (*) -> (), or the shape of self without reduction; dimensions of size 1 do not count when the two are paired}.
+     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; <code>self</code> and <code>target</code> have one dtype, and, but for dimensions of size 1, one shape or that of <code>target</code> broadcasts to it; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10773,8 +10855,8 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * The cross entropy between probabilities and targets, element by element.
      * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
-     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; the tensors have one dtype and shapes that broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Shapes: {@code (*), (*) -> (), or the shape of self without reduction; dimensions of size 1 do not count when the two are paired}.
+     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; <code>self</code> and <code>target</code> have one dtype, and, but for dimensions of size 1, one shape or that of <code>target</code> broadcasts to it; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
      * <p>The result is written into <code>out</code>, resized where needed.
      *
      * @param self as in the formula
@@ -11436,6 +11518,28 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * While training, sets each channel to zero with probability p and scales up the others; otherwise returns the input.
+     * <p>{@code out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: <code>p</code> must lie in [0, 1]; <code>input</code> has two dimensions or more.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return what was written
+     */
+    public static Tensor feature_dropout_(Tensor self, double p, boolean train) {
+        Tensor.acquire(self);
+        try {
+            Native.feature_dropout_(self.handle(), p, train);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
      * While training, sets each element with probability p to what <code>selu</code> saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
      * <p>{@code out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
      * <p>Shapes: {@code (*) -> (*)}.
@@ -11456,6 +11560,28 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * While training, sets each element with probability p to what <code>selu</code> saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+     * <p>{@code out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>p</code> must lie in [0, 1].
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return what was written
+     */
+    public static Tensor alpha_dropout_(Tensor self, double p, boolean train) {
+        Tensor.acquire(self);
+        try {
+            Native.alpha_dropout_(self.handle(), p, train);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
      * alpha_dropout of whole channels.
      * <p>{@code out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
      * <p>Shapes: {@code (N, C, *) -> the same}.
@@ -11472,6 +11598,28 @@ public abstract sealed class TorchFunctions permits Torch {
             return Tensor.wrap(Native.feature_alpha_dropout(input.handle(), p, train));
         } finally {
             Tensor.release(input);
+        }
+    }
+
+    /**
+     * alpha_dropout of whole channels.
+     * <p>{@code out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: <code>p</code> must lie in [0, 1]; <code>input</code> has two dimensions or more.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return what was written
+     */
+    public static Tensor feature_alpha_dropout_(Tensor self, double p, boolean train) {
+        Tensor.acquire(self);
+        try {
+            Native.feature_alpha_dropout_(self.handle(), p, train);
+            return self;
+        } finally {
+            Tensor.release(self);
         }
     }
 
@@ -14181,6 +14329,87 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null)}. */
     public static void _fused_adamw_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize) {
         _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of Adagrad over a list of parameters. Each step counter is a tensor with one element, already counted up by the caller.
+     * <p>{@code g = grad + weight_decay * p; s = s + g^2; p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)}
+     * <p>Shapes: {@code each parameter with its gradient, its sum and its step}.
+     * <p>Errors: The lists must have one tensor for each parameter, of its shape, dtype and device.
+     * <p>The lists are written in place.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param stateSums as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param lrDecay as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param maximize as in the formula
+     * @param gradScale as in the formula, or null for none
+     * @param foundInf as in the formula, or null for none
+     */
+    public static void _fused_adagrad_(Tensor[] self, Tensor[] grads, Tensor[] stateSums, Tensor[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize, Tensor gradScale, Tensor foundInf) {
+        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self, grads), stateSums), stateSteps), gradScale, foundInf);
+        Tensor.acquire(held);
+        try {
+            Native._fused_adagrad_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(stateSums), Tensor.handles(stateSteps), lr, lrDecay, weightDecay, eps, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, gradScale, (Tensor) null)}. */
+    public static void _fused_adagrad_(Tensor[] self, Tensor[] grads, Tensor[] stateSums, Tensor[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize, Tensor gradScale) {
+        _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, gradScale, (Tensor) null);
+    }
+
+    /** The same as {@code _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, (Tensor) null, (Tensor) null)}. */
+    public static void _fused_adagrad_(Tensor[] self, Tensor[] grads, Tensor[] stateSums, Tensor[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize) {
+        _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of RMSprop over a list of parameters. Without <code>centered</code> the list of means is empty, without momentum that of buffers.
+     * <p>{@code g = grad + weight_decay * p; v = alpha * v + (1 - alpha) * g^2; m = alpha * m + (1 - alpha) * g; d = g / (sqrt(centered ? v - m^2 : v) + eps); b = momentum * b + d; p = p - lr * (momentum ? b : d)}
+     * <p>Shapes: {@code each parameter with its gradient, its averages and its buffer}.
+     * <p>Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty), of its shape, dtype and device.
+     * <p>The lists are written in place.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param squareAvgs as in the formula
+     * @param gradAvgs as in the formula
+     * @param momentumBufferList as in the formula
+     * @param lr as in the formula
+     * @param alpha as in the formula
+     * @param eps as in the formula
+     * @param weightDecay as in the formula
+     * @param momentum as in the formula
+     * @param centered as in the formula
+     * @param maximize as in the formula
+     * @param gradScale as in the formula, or null for none
+     * @param foundInf as in the formula, or null for none
+     */
+    public static void _fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] squareAvgs, Tensor[] gradAvgs, Tensor[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize, Tensor gradScale, Tensor foundInf) {
+        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self, grads), squareAvgs), gradAvgs), momentumBufferList), gradScale, foundInf);
+        Tensor.acquire(held);
+        try {
+            Native._fused_rmsprop_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(squareAvgs), Tensor.handles(gradAvgs), Tensor.handles(momentumBufferList), lr, alpha, eps, weightDecay, momentum, centered, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, gradScale, (Tensor) null)}. */
+    public static void _fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] squareAvgs, Tensor[] gradAvgs, Tensor[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize, Tensor gradScale) {
+        _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, gradScale, (Tensor) null);
+    }
+
+    /** The same as {@code _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, (Tensor) null, (Tensor) null)}. */
+    public static void _fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] squareAvgs, Tensor[] gradAvgs, Tensor[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize) {
+        _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, (Tensor) null, (Tensor) null);
     }
 
     // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
@@ -26327,6 +26556,79 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Swaps two dimensions, as transpose does.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param axis0 as in the formula
+     * @param axis1 as in the formula
+     * @return the result
+     */
+    public static Tensor swapaxes(Tensor self, long axis0, long axis1) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.swapaxes(self.handle(), axis0, axis1));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Swaps two dimensions, as transpose does.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim0 as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
+    public static Tensor swapdims(Tensor self, long dim0, long dim1) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.swapdims(self.handle(), dim0, dim1));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Lets the tensor itself show its storage with any sizes, strides and offset.
+     * <p>{@code out[i] = storage[storage_offset + sum_k i_k * stride_k]}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The lengths must agree, strides must not be negative, and the view must stay inside the storage. A leaf that requires gradients is refused while calls are recorded.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return what was written
+     */
+    public static Tensor as_strided_(Tensor self, long[] size, long[] stride, Long storageOffset) {
+        Tensor.acquire(self);
+        try {
+            Native.as_strided_(self.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code as_strided_(self, size, stride, Long.valueOf(storageOffset))}. */
+    public static Tensor as_strided_(Tensor self, long[] size, long[] stride, long storageOffset) {
+        return as_strided_(self, size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_(self, size, stride, (Long) null)}. */
+    public static Tensor as_strided_(Tensor self, long[] size, long... stride) {
+        return as_strided_(self, size, stride, (Long) null);
+    }
+
     // view_copy: The views as copies: results with memory of their own.
 
     /**
@@ -27684,6 +27986,132 @@ public abstract sealed class TorchFunctions permits Torch {
             return Tensor.wrap(Native.affine_grid_generator(theta.handle(), size, alignCorners));
         } finally {
             Tensor.release(theta);
+        }
+    }
+
+    /**
+     * Interpolates an image linearly to another size; where it shrinks, every element has a share.
+     * <p>{@code out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_bilinear2d_aa(self.handle(), outputSize, alignCorners, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
+        return _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH) {
+        return _upsample_bilinear2d_aa(self, outputSize, alignCorners, scalesH, (Double) null);
+    }
+
+    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
+        return _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners) {
+        return _upsample_bilinear2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates an image linearly to another size, given as a size or as factors; where it shrinks, every element has a share.
+     * <p>{@code out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_bilinear2d_aa(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_bilinear2d_aa_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates an image cubically to another size; where it shrinks, every element has a share.
+     * <p>{@code out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_bicubic2d_aa(self.handle(), outputSize, alignCorners, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
+        return _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH) {
+        return _upsample_bicubic2d_aa(self, outputSize, alignCorners, scalesH, (Double) null);
+    }
+
+    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
+        return _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners) {
+        return _upsample_bicubic2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates an image cubically to another size, given as a size or as factors; where it shrinks, every element has a share.
+     * <p>{@code out[i] = sum_j w((j + 0.5 - x) / s) * input[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w the cubic convolution with a = -0.5; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_bicubic2d_aa(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_bicubic2d_aa_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
         }
     }
 }

@@ -2116,6 +2116,16 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_swapaxes() {
+        Examples.check(() -> Torch.swapaxes(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_swapdims() {
+        Examples.check(() -> Torch.swapdims(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
     void example_alias_copy() {
         Examples.check(() -> Torch.alias_copy(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
@@ -2293,5 +2303,10 @@ class OperatorExamplesTest {
     @Test
     void example_affine_grid_generator() {
         Examples.check(() -> Torch.affine_grid_generator(Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 2, 3}), new long[] {1, 1, 1, 2}, true), () -> Tensor.of(new float[] {-1.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 1, 2, 2}));
+    }
+
+    @Test
+    void example__upsample_bilinear2d_aa() {
+        Examples.check(() -> Torch._upsample_bilinear2d_aa(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 5.0f}, new long[] {1, 1, 1, 4}), new long[] {1, 2}, false), () -> Tensor.of(new float[] {1.7142857142857142f, 3.7142857142857144f}, new long[] {1, 1, 1, 2}));
     }
 }

@@ -80,8 +80,10 @@ public final class Native {
     public static native void logit_(long self, boolean hasEps, double eps);
     public static native void logit_out(long self, boolean hasEps, double eps, long out);
     public static native long rrelu(long self, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, boolean training, long generator);
+    public static native void rrelu_(long self, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, boolean training, long generator);
     public static native long rrelu_with_noise(long self, long noise, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, boolean training, long generator);
     public static native long[] _rrelu(long self, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, long generator);
+    public static native long _rrelu_slopes(long self, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, long generator);
 
     // bitwise: Bits of integers and bools.
     public static native long bitwise_not(long self);
@@ -523,6 +525,7 @@ public final class Native {
     public static native long rot90(long self, long k, long[] dims);
     public static native long[] unsafe_chunk(long self, long chunks, long dim);
     public static native long _chunk_cat(long[] tensors, long dim, long numChunks);
+    public static native long pad_sequence(long[] sequences, boolean batchFirst, double paddingValue, String paddingSide);
 
     // linalg: Products of matrices.
     public static native long mm(long self, long mat2);
@@ -640,8 +643,11 @@ public final class Native {
     public static native long dropout(long input, double p, boolean train);
     public static native void dropout_(long self, double p, boolean train);
     public static native long feature_dropout(long input, double p, boolean train);
+    public static native void feature_dropout_(long self, double p, boolean train);
     public static native long alpha_dropout(long input, double p, boolean train);
+    public static native void alpha_dropout_(long self, double p, boolean train);
     public static native long feature_alpha_dropout(long input, double p, boolean train);
+    public static native void feature_alpha_dropout_(long self, double p, boolean train);
     public static native long[] native_dropout(long input, double p, int train);
     public static native long native_dropout_backward(long gradOutput, long mask, double scale);
     public static native long embedding(long weight, long indices, long paddingIdx, boolean scaleGradByFreq, boolean sparse);
@@ -794,6 +800,8 @@ public final class Native {
     public static native void _fused_sgd_(long[] self, long[] grads, long[] momentumBufferList, double weightDecay, double momentum, double lr, double dampening, boolean nesterov, boolean maximize, boolean isFirstStep, long gradScale, long foundInf);
     public static native void _fused_adam_(long[] self, long[] grads, long[] expAvgs, long[] expAvgSqs, long[] maxExpAvgSqs, long[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize, long gradScale, long foundInf);
     public static native void _fused_adamw_(long[] self, long[] grads, long[] expAvgs, long[] expAvgSqs, long[] maxExpAvgSqs, long[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize, long gradScale, long foundInf);
+    public static native void _fused_adagrad_(long[] self, long[] grads, long[] stateSums, long[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize, long gradScale, long foundInf);
+    public static native void _fused_rmsprop_(long[] self, long[] grads, long[] squareAvgs, long[] gradAvgs, long[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize, long gradScale, long foundInf);
 
     // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
     public static native long add_Tensor(long self, long other, int alphaTag, long alphaBits, double alphaImag);
@@ -1342,6 +1350,18 @@ public final class Native {
     public static native long view_as_complex(long self);
     public static native long imag(long self);
     public static native long chalf(long self, int memoryFormat);
+    public static native void t_(long self);
+    public static native void transpose_(long self, long dim0, long dim1);
+    public static native long swapaxes(long self, long axis0, long axis1);
+    public static native void swapaxes_(long self, long axis0, long axis1);
+    public static native long swapdims(long self, long dim0, long dim1);
+    public static native void swapdims_(long self, long dim0, long dim1);
+    public static native void unsqueeze_(long self, long dim);
+    public static native void squeeze_(long self);
+    public static native void squeeze_dim_(long self, long dim);
+    public static native void squeeze_dims_(long self, long[] dim);
+    public static native void as_strided_(long self, long[] size, long[] stride, boolean hasStorageOffset, long storageOffset);
+    public static native long _reshape_alias(long self, long[] size, long[] stride);
 
     // view_copy: The views as copies: results with memory of their own.
     public static native long alias_copy(long self);
@@ -1422,4 +1442,10 @@ public final class Native {
     public static native long[] grid_sampler_3d_backward(long gradOutput, long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners, boolean[] outputMask);
     public static native long affine_grid_generator(long theta, long[] size, boolean alignCorners);
     public static native long affine_grid_generator_backward(long grad, long[] size, boolean alignCorners);
+    public static native long _upsample_bilinear2d_aa(long self, long[] outputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_bilinear2d_aa_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_bilinear2d_aa_vec(long input, long[] outputSize, boolean alignCorners, double[] scaleFactors);
+    public static native long _upsample_bicubic2d_aa(long self, long[] outputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_bicubic2d_aa_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_bicubic2d_aa_vec(long input, long[] outputSize, boolean alignCorners, double[] scaleFactors);
 }

@@ -1,0 +1,196 @@
+//! Interpolation of images with antialiasing: where an image shrinks, the filter is stretched by as much, so that every
+//! element has its share in the output. Along one dimension after the other: a place of the output is made of many elements.
+
+use super::taps::{Filter, Scale, Taps, line, rounded};
+use crate::array::Array;
+use crate::number::{Number, Wide};
+use crate::pooling::store;
+use crate::room::{filled, room};
+use crate::volume::{Volume, each_planes};
+use rushlight_base::{Error, Result, Scalar};
+use std::sync::OnceLock;
+
+/// For each place of an output, along one dimension, the run of inputs that it is made of, with their weights.
+pub struct Windows {
+    first: Vec<usize>,
+    count: Vec<usize>,
+    /// `width` for each place.
+    weights: Vec<f64>,
+    width: usize,
+    input: usize,
+}
+
+impl Windows {
+    /// The runs for `length` places of `input` elements.
+    pub fn new(length: usize, input: usize, filter: Filter, scale: Scale) -> Result<Windows> {
+        let (single, step) = (scale.single, super::taps::step(length, input, scale));
+        let reach = rounded(filter.reach() * step.max(1.0), single);
+        let inverse = if step >= 1.0 { rounded(1.0 / step, single) } else { 1.0 };
+        let width = input.min((reach.ceil() as usize).saturating_mul(2).saturating_add(1));
+        let (mut first, mut count) = (room(length)?, room(length)?);
+        let mut weights = filled(length.saturating_mul(width), 0.0)?;
+        for place in 0..length {
+            let middle = rounded(step * (place as f64 + 0.5), single);
+            let start = line(middle - reach, 1.0, 0.5, single).max(0.0) as usize;
+            let end = (line(middle + reach, 1.0, 0.5, single).max(0.0) as usize).min(input);
+            let own = &mut weights[place * width..][..end.saturating_sub(start).min(width)];
+            let before = rounded(start as f64 - middle, single);
+            let mut sum = 0.0;
+            for (nth, weight) in own.iter_mut().enumerate() {
+                *weight = filter.at(rounded((rounded(nth as f64 + before, single) + 0.5) * inverse, single), single);
+                sum = rounded(sum + *weight, single);
+            }
+            if sum != 0.0 {
+                own.iter_mut().for_each(|weight| *weight = rounded(*weight / sum, single));
+            }
+            first.push(start);
+            count.push(own.len());
+        }
+        Ok(Windows { first, count, weights, width, input })
+    }
+
+    /// The same as a table with as many inputs for each place, those beyond its run of weight 0.
+    pub fn taps(&self) -> Result<Taps> {
+        let mut index = room(self.weights.len())?;
+        // A factor may lead beyond the input, where a place is made of nothing.
+        let last = self.input.saturating_sub(1);
+        for &first in &self.first {
+            index.extend((0..self.width).map(|nth| first.saturating_add(nth).min(last)));
+        }
+        let mut weights = room(self.weights.len())?;
+        weights.extend_from_slice(&self.weights);
+        Ok(Taps { width: self.width, index, weights })
+    }
+
+    fn factors<W: Wide>(&self) -> Result<Vec<W>> {
+        let mut factors = room(self.weights.len())?;
+        factors.extend(self.weights.iter().map(|&weight| W::from_scalar(Scalar::Float(weight))));
+        Ok(factors)
+    }
+}
+
+/// What a plane is computed in, on the way from one of its sizes to the other.
+struct Passes<'a, W> {
+    down: &'a Windows,
+    across: &'a Windows,
+    down_factors: Vec<W>,
+    across_factors: Vec<W>,
+}
+
+impl<'a, W: Wide> Passes<'a, W> {
+    fn new([down, across]: [&'a Windows; 2]) -> Result<Passes<'a, W>> {
+        Ok(Passes { down, across, down_factors: down.factors()?, across_factors: across.factors()? })
+    }
+
+    /// For each place along a dimension, the elements that it is made of, each with its weight.
+    fn each(windows: &Windows, factors: &[W], place: usize) -> impl Iterator<Item = (usize, W)> {
+        let (first, start) = (windows.first[place], place * windows.width);
+        factors[start..start + windows.count[place]].iter().enumerate().map(move |(nth, &weight)| (first + nth, weight))
+    }
+}
+
+/// out = `input` interpolated along width and height, `windows` being those of height and width.
+pub fn interpolate_smoothly(out: &Array, input: &Array, windows: [&Windows; 2]) -> Result<()> {
+    dispatch!(out.dtype(), "compute_index_ranges_weights", float, T => {
+        let passes = Passes::<<T as Number>::Wide>::new(windows)?;
+        let (to, from) = (Volume::<T>::of(out, 2)?, Volume::<T>::of(input, 2)?);
+        let ([_, height, width], rows) = (to.sizes, from.sizes[1]);
+        let work = width * rows * passes.across.width + width * height * passes.down.width;
+        planes(to.planes(), work, &|plane| {
+            let mut lines = filled(rows * width, <T as Number>::Wide::ZERO)?;
+            let mut sums = filled(height * width, <T as Number>::Wide::ZERO)?;
+            let source = from.plane(plane);
+            for h in 0..rows {
+                for w in 0..width {
+                    let mut sum = <T as Number>::Wide::ZERO;
+                    for (at, weight) in Passes::each(passes.across, &passes.across_factors, w) {
+                        // SAFETY: a position of the input that a table made for it names.
+                        let value = unsafe { source.offset(from.row([0, h]) + at as isize * from.steps[2]).read() };
+                        sum = sum.add(weight.mul(value.widen()));
+                    }
+                    lines[h * width + w] = sum;
+                }
+            }
+            for (h, sums) in sums.chunks_exact_mut(width).enumerate() {
+                for (at, weight) in Passes::each(passes.down, &passes.down_factors, h) {
+                    for (sum, &value) in sums.iter_mut().zip(&lines[at * width..][..width]) {
+                        *sum = sum.add(weight.mul(value));
+                    }
+                }
+            }
+            store(&to, plane, &sums);
+            Ok(())
+        })
+    })
+}
+
+/// out = the transpose of [`interpolate_smoothly`]; `kernel` names it in errors.
+pub fn spread_smoothly(out: &Array, grad: &Array, windows: [&Windows; 2], kernel: &'static str) -> Result<()> {
+    dispatch!(out.dtype(), kernel, float, T => {
+        let passes = Passes::<<T as Number>::Wide>::new(windows)?;
+        let (to, from) = (Volume::<T>::of(out, 2)?, Volume::<T>::of(grad, 2)?);
+        let ([_, height, width], [_, rows, columns]) = (from.sizes, to.sizes);
+        let work = width * rows * passes.across.width + width * height * passes.down.width;
+        planes(to.planes(), work, &|plane| {
+            let mut lines = filled(rows * width, <T as Number>::Wide::ZERO)?;
+            let mut sums = filled(rows * columns, <T as Number>::Wide::ZERO)?;
+            let source = from.plane(plane);
+            for h in 0..height {
+                for (at, weight) in Passes::each(passes.down, &passes.down_factors, h) {
+                    for (w, sum) in lines[at * width..][..width].iter_mut().enumerate() {
+                        // SAFETY: a position of the gradient.
+                        let value = unsafe { source.offset(from.row([0, h]) + w as isize * from.steps[2]).read() };
+                        *sum = sum.add(weight.mul(value.widen()));
+                    }
+                }
+            }
+            for (line, sums) in lines.chunks_exact(width).zip(sums.chunks_exact_mut(columns)) {
+                for (w, &value) in line.iter().enumerate() {
+                    for (at, weight) in Passes::each(passes.across, &passes.across_factors, w) {
+                        sums[at] = sums[at].add(weight.mul(value));
+                    }
+                }
+            }
+            store(&to, plane, &sums);
+            Ok(())
+        })
+    })
+}
+
+/// Calls `body` for each plane; the first error is told.
+fn planes(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    let failed: OnceLock<Error> = OnceLock::new();
+    each_planes(count, work, &|planes| {
+        for plane in planes {
+            if let Err(error) = body(plane) {
+                let _ = failed.set(error);
+                return;
+            }
+        }
+    })?;
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::DType;
+
+    #[test]
+    fn a_window_has_every_input_within_reach_and_weights_that_sum_to_one() {
+        for (length, input, align_corners) in
+            [(3, 100, false), (7, 5, false), (1, 5, true), (4, 9, true), (6, 1, false)]
+        {
+            for filter in [Filter::Linear, Filter::Cubic] {
+                let scale = Scale { align_corners, factor: None, single: false, weights: DType::F64 };
+                let windows = Windows::new(length, input, filter, scale).unwrap();
+                let taps = windows.taps().unwrap();
+                for (place, weights) in taps.weights.chunks(taps.width).enumerate() {
+                    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                    assert!(windows.first[place] + windows.count[place] <= input && windows.count[place] > 0);
+                    assert!(taps.index[place * taps.width..][..taps.width].iter().all(|&at| at < input));
+                }
+            }
+        }
+    }
+}
