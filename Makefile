@@ -50,7 +50,7 @@ test: check test-rust test-native test-java examples demo test-install valgrind 
 # ---- Parts of `make test` ----
 
 test-rust: setup
-	cargo test -q --locked --workspace
+	cargo test -q --locked --workspace --no-fail-fast
 	@for level in portable avx2; do RUSHLIGHT_SIMD=$$level cargo test -q --locked -p rushlight-cpu || exit 1; done
 
 conformance: build ## GOLDEN=dir: every recorded case of a folder, by name through the library; OP=name JSON=1 LAWS=1

@@ -69,7 +69,7 @@ pub(super) fn chebyshev_t<T: Float>(x: T, n: T) -> T {
 /// U_n(x) = sin((n + 1) arccos x) / sin(arccos x)
 pub(super) fn chebyshev_u<T: Float>(x: T, n: T) -> T {
     let one = T::of(1.0);
-    let end = |n: i64| T::of((n + 1) as f64);
+    let end = |n: i64| T::of(n as f64 + 1.0);
     chebyshev(
         x,
         n,
@@ -84,7 +84,7 @@ pub(super) fn chebyshev_v<T: Float>(x: T, n: T) -> T {
     chebyshev(
         x,
         n,
-        |n| Kind { first: x + x - one, right: one, left: T::of((2 * n + 1) as f64) },
+        |n| Kind { first: x + x - one, right: one, left: T::of(2.0 * n as f64 + 1.0) },
         |angle, n| ((n + half) * angle).cos() / (angle * half).cos(),
     )
 }
@@ -95,7 +95,7 @@ pub(super) fn chebyshev_w<T: Float>(x: T, n: T) -> T {
     chebyshev(
         x,
         n,
-        |n| Kind { first: x + x + one, right: T::of((2 * n + 1) as f64), left: one },
+        |n| Kind { first: x + x + one, right: T::of(2.0 * n as f64 + 1.0), left: one },
         |angle, n| ((n + half) * angle).sin() / (angle * half).sin(),
     )
 }

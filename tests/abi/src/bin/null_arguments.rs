@@ -30,6 +30,7 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_grad", &["gradients"]),
     ("rlt_custom_function_record", &["differentiable"]),
     ("rlt_op_call", &["overload"]),
+    ("rlt_op_find", &["overload"]),
     ("rlt_op_schema", &["overload"]),
     ("rlt_record_start", &["callback"]),
 ];

@@ -3,7 +3,7 @@
 use super::reduction::value_and_place;
 use crate::dense::{Dense, Spec};
 use crate::ops::access::array;
-use rushlight_base::{DType, Result, Scalar, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, Result, Scalar, ensure, err, format_sizes, wrap_dim};
 use rushlight_cpu::search::are_below;
 
 /// The elements in order, and their indices.
@@ -224,5 +224,8 @@ pub fn count_in_bins(self_: &Dense, bin_edges: &[Dense], weight: Option<&Dense>,
 /// The edges of so many bins.
 pub fn bin_edges(self_: &Dense, bins: i64, _start: f64, _end: f64) -> Result<Spec> {
     ensure!(bins > 0, Runtime, "torch.histogram(): bins must be > 0, but got {bins} for dimension 0");
-    Ok(Spec::new(&[bins + 1], self_.dtype, self_.device))
+    let edges = bins
+        .checked_add(1)
+        .ok_or_else(|| err!(Runtime, "Storage size calculation overflowed with sizes=[{bins} + 1]"))?;
+    Ok(Spec::new(&[edges], self_.dtype, self_.device))
 }
