@@ -13,6 +13,7 @@ use rushlight_base::plan::{Plan, Tile, Tiles};
 use rushlight_base::runtime::{check_cancelled, parallel_chunks};
 use rushlight_base::{DType, Result, callee};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Converts so many elements: `cast(from, to, len)`.
 pub(crate) type Cast = unsafe fn(*const u8, *mut u8, usize);
@@ -27,6 +28,9 @@ const BLOCK: usize = 8192;
 
 /// An element that is staged takes about as long as so many that are not.
 const STAGED: usize = 3;
+
+/// Elements that a kernel gets at once where an operand is a number, of which as many copies are staged.
+const COPIES: usize = 1024;
 
 /// A row shorter than this is staged with others rather than given to the kernel alone.
 const SHORT_ROW: usize = 32;
@@ -109,6 +113,15 @@ pub(super) fn drive<const N: usize>(
             kernel.call(at, part.len());
         });
     }
+    let is_flat = |index: usize| steps[index] == 1 && !operands[index].must_be_staged();
+    let is_copied = |index: usize| steps[index] == 0 && !operands[index].shared;
+    if plan.rank() == 1 && is_flat(0) && (1..N).all(|index| is_flat(index) || is_copied(index)) {
+        let job = Job { operands, steps, across: [0; N], kernel };
+        return parallel_chunks(walk.len, grain, &|part| {
+            // SAFETY: the walk's memory is vouched for by `Array::new`; parts stay within it.
+            unsafe { job.run_beside_numbers(part) }
+        });
+    }
     let widest = operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
     let room = BLOCK / widest;
     if let Some((tile, across)) = plan.as_tile(room.min(grain)) {
@@ -121,7 +134,7 @@ pub(super) fn drive<const N: usize>(
     let tiles = Tiles::new(plan, room, if staged { room } else { grain });
     let (across, area) = (tiles.steps_across(), tiles.area());
     // A number is staged once for many tiles, so that shares of few would cost more than they give.
-    let is_number = |index: usize| steps[index] == 0 && (across[index] == 0 || plan.rank() == 1);
+    let is_number = |index: usize| (steps[index], across[index]) == (0, 0);
     let is_slow = (0..N).any(|index| operands[index].must_be_staged() || steps[index] != 1 && !is_number(index));
     let grain = if is_slow { grain / STAGED } else { grain };
     let job = Job { operands, steps, across, kernel };
@@ -173,6 +186,38 @@ impl<const N: usize> Job<'_, N> {
         let mut kept: [Kept; N] = [Kept::default(); N];
         // SAFETY: the caller's promise.
         tiles(&mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
+    }
+
+    /// A part of one row, all of whose operands are contiguous or a number.
+    ///
+    /// # Safety
+    /// Every element of the part lies in live memory, and nobody else writes its outputs.
+    unsafe fn run_beside_numbers(&self, part: Range<usize>) {
+        let mut blocks: [MaybeUninit<Block>; N] = [const { MaybeUninit::uninit() }; N];
+        let mut spare: [MaybeUninit<Block>; 2] = [const { MaybeUninit::uninit() }; 2];
+        let spare = [spare[0].as_mut_ptr().cast(), spare[1].as_mut_ptr().cast()];
+        let widest = self.operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
+        let most = COPIES.min(BLOCK / widest);
+        let copies = Tile { offsets: [0; N], len: part.len().min(most), rows: 1 };
+        let (mut at, mut bytes) = ([std::ptr::null_mut(); N], [0; N]);
+        for (index, operand) in self.operands.iter().enumerate() {
+            if self.steps[index] == 1 {
+                (at[index], bytes[index]) = (operand.at.wrapping_add(part.start * operand.size), operand.size);
+            } else {
+                at[index] = blocks[index].as_mut_ptr().cast();
+                // SAFETY: a number is one element in live memory; a block holds as many of any operand.
+                unsafe { self.stage(index, copies, operand.at, at[index], spare, &mut Kept::default()) };
+            }
+        }
+        let mut left = part.len();
+        while left > 0 {
+            let count = left.min(most);
+            self.kernel.call(at, count);
+            for (at, bytes) in at.iter_mut().zip(bytes) {
+                *at = at.wrapping_add(count * bytes);
+            }
+            left -= count;
+        }
     }
 
     unsafe fn run_tile(&self, tile: Tile<N>, block: [*mut u8; N], spare: [*mut u8; 2], kept: &mut [Kept; N]) {
