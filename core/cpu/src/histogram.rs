@@ -57,7 +57,8 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
             Bins::Sorted => among(0, edges.len()).max(1) - 1,
             Bins::Even => self.guess(x, first, last, count),
             Bins::EvenByEdges => {
-                let guess = self.guess(x, first, last, count);
+                // Beyond the last where so many bins are no number of the dtype.
+                let guess = self.guess(x, first, last, count).min(count - 1);
                 among(guess.saturating_sub(1), (guess + 2).min(edges.len())).max(1) - 1
             }
         };

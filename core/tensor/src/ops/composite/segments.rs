@@ -39,7 +39,7 @@ pub fn segment_reduce(
     let axis = wrap_dim(axis, data.ndim())?;
     let (sizes, own) = (data.sizes(), lengths.sizes());
     ensure!(
-        own.len() == axis + 1 && own[..axis] == sizes[..axis],
+        own.len() == axis + 1 && axis < sizes.len() && own[..axis] == sizes[..axis],
         Runtime,
         "segment_reduce(): Expected axis to be the last dimension of lengths and those before it to be those of data, but got \
          data {}, lengths {} and axis {axis}",

@@ -3,7 +3,7 @@
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DeviceType, Result, Scalar, bail, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, DeviceType, Result, Scalar, bail, ensure, err, format_sizes, wrap_dim};
 
 /// Sorted along the first dimension.
 pub fn msort(self_: &Tensor) -> Result<Tensor> {
@@ -372,17 +372,23 @@ pub fn combinations(self_: &Tensor, r: i64, with_replacement: bool) -> Result<Te
 
 /// The ascending lists of `r` places below `count`, one after the other, in lexicographic order.
 fn rows_of_places(count: i64, r: usize, with_replacement: bool) -> Result<Vec<i64>> {
-    let step = i64::from(!with_replacement);
-    // The greatest place of each column, and the first row.
-    let last: Vec<i64> = (0..r as i64).map(|column| count - 1 - step * (r as i64 - 1 - column)).collect();
-    let mut row: Vec<i64> = (0..r as i64).map(|column| step * column).collect();
     let mut rows = Vec::new();
-    if last[0] < 0 {
+    if count == 0 || !with_replacement && r as i64 > count {
         return Ok(rows);
     }
+    let step = i64::from(!with_replacement);
+    let full = || err!(OutOfMemory, "combinations(): not enough memory for all of them");
+    let columns = |place: &dyn Fn(i64) -> i64| -> Result<Vec<i64>> {
+        let mut list = Vec::new();
+        list.try_reserve_exact(r).map_err(|_| full())?;
+        list.extend((0..r as i64).map(place));
+        Ok(list)
+    };
+    // The greatest place of each column, and the first row.
+    let last = columns(&|column| count - 1 - step * (r as i64 - 1 - column))?;
+    let mut row = columns(&|column| step * column)?;
     loop {
-        let room = rows.try_reserve(r);
-        ensure!(room.is_ok(), OutOfMemory, "combinations(): not enough memory for all of them");
+        rows.try_reserve(r).map_err(|_| full())?;
         rows.extend_from_slice(&row);
         let Some(column) = (0..r).rev().find(|&column| row[column] < last[column]) else { return Ok(rows) };
         let next = row[column] + 1;
