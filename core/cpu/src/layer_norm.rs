@@ -52,7 +52,7 @@ impl<T: Element, const N: usize> Matrix<T, N> {
         let row = Plan::row_major(&sizes[axis..], arrays.map(|array| &array.strides()[axis..]));
         let (len, steps) = row.inner();
         ensure!(
-            arrays.iter().all(|array| array.sizes() == sizes) && (row.outer() == 1 || row.numel() == 0),
+            arrays.iter().all(|array| array.sizes() == sizes) && (row.outer() == 1 || row.numel() * rows.numel() == 0),
             Internal,
             "layer_norm got arrays that do not fit"
         );

@@ -22,7 +22,7 @@ const LEFT_WHOLE: usize = 1 << 20;
 /// Bytes of right panels that are packed at a time.
 const RIGHT_BYTES: usize = 4 << 20;
 /// Multiplications below which a product stays on the caller's thread.
-const SERIAL: usize = 1 << 17;
+const SERIAL: usize = 3 << 17;
 /// Multiplications up to which packing does not pay, if the right operand has rows of at most so many bytes: longer ones
 /// fall into too few sets of the first-level cache.
 const DIRECT: usize = 1 << 27;

@@ -108,7 +108,7 @@ pub fn count_in_bins(
         "even" => Bins::Even,
         "even_by_edges" => Bins::EvenByEdges,
         "sorted" => Bins::Sorted,
-        other => bail!(Internal, "there is no way \"{other}\" to find a bin"),
+        other => bail!(Value, "there is no way \"{other}\" to find a bin"),
     };
     let edges: Vec<Array> = bin_edges.iter().map(array).collect();
     let weight = weight.map(array);
