@@ -1,4 +1,5 @@
-"""Golden cases of operators that no sample input of PyTorch's reaches by name: overloads, and what composites call inside.
+"""Golden cases of operators that no sample input of PyTorch's reaches by name: overloads, what composites call inside, views in
+place, fused steps, `binary_cross_entropy` of shapes that differ in dimensions of size 1, resizing with antialiasing.
 
     python golden_overloads.py DIR
 
@@ -19,18 +20,21 @@ aten = torch.ops.aten
 class Recorder(golden.Recorder):
     """Writes a call down without gradients where PyTorch has none."""
 
-    def add(self, file, *call):
+    def add(self, file, function, *call):
         before, gradients = len(file.tensors), golden.WITH_GRADIENTS
         try:
-            return super().add(file, *call)
+            added = super().add(file, function, *call)
         except RuntimeError:
             for key in list(file.tensors)[before:]:
                 del file.tensors[key]
-        golden.WITH_GRADIENTS = []
-        try:
-            return super().add(file, *call)
-        finally:
-            golden.WITH_GRADIENTS = gradients
+            golden.WITH_GRADIENTS = []
+            try:
+                added = super().add(file, function, *call)
+            finally:
+                golden.WITH_GRADIENTS = gradients
+        if added and not function._schema.returns:
+            file.cases[-1]["outs"] = []
+        return added
 
 
 def drawn(dtype, *shape, low=-2.0, high=2.0):
@@ -142,14 +146,93 @@ def windows(dtype):
         yield aten._ctc_loss.default, (logits, targets.flatten(), *sizes, 0, True), {}
 
 
+def views(dtype):
+    if dtype not in (torch.float32, torch.int64):
+        return
+    for tensor in [drawn(dtype, 2, 3), drawn(dtype, 3), drawn(dtype), drawn(dtype, 4, 3).t()]:
+        yield aten.t_.default, (tensor,), {}
+    for name in [aten.transpose_, aten.swapaxes_, aten.swapdims_, aten.swapaxes, aten.swapdims]:
+        for sizes, dims in [((2, 3, 4), (0, 2)), ((2, 3, 4), (-1, 1)), ((2, 3), (1, 1))]:
+            yield name.default, (drawn(dtype, *sizes), *dims), {}
+    for dim in [0, 1, -1, 2]:
+        yield aten.unsqueeze_.default, (drawn(dtype, 2, 3), dim), {}
+    yield aten.unsqueeze_.default, (drawn(dtype, 4, 3).t(), 1), {}
+    for sizes in [(1, 2, 1, 3), (2, 3), (1, 1)]:
+        yield aten.squeeze_.default, (drawn(dtype, *sizes),), {}
+        yield aten.squeeze_.dim, (drawn(dtype, *sizes), 0), {}
+        yield aten.squeeze_.dim, (drawn(dtype, *sizes), -1), {}
+        yield aten.squeeze_.dims, (drawn(dtype, *sizes), [0, 1]), {}
+    yield aten.as_strided_.default, (drawn(dtype, 3, 4), [2, 2], [1, 4], 1), {}
+    yield aten.as_strided_.default, (drawn(dtype, 3, 4), [5], [2]), {}
+    for sizes, strides in [((4, 3), (3, 1)), ((12,), (1,)), ((2, 2, 3), (6, 3, 1))]:
+        yield aten._reshape_alias.default, (drawn(dtype, 3, 4), sizes, strides), {}
+
+
+def cross_entropies(dtype):
+    if dtype not in (torch.float32, torch.float64):
+        return
+    share = lambda *sizes: drawn(dtype, *sizes, low=0.01, high=0.99)
+    pairs = [((4, 1), (4,), None), ((4,), (1, 4), (4,)), ((2, 1, 3), (2, 3), (3,)), ((2, 3), (3,), (1, 3)), ((0, 1), (0,), None), ((1, 1), (), ())]
+    for sizes, others, weights in pairs:
+        for reduction in [0, 1, 2]:
+            target = share(*others) if others == (3,) else (share(*others) > 0.5).to(dtype)
+            rest = (target, None if weights is None else share(*weights), reduction)
+            input, grad = share(*sizes), share(*(sizes if reduction == 0 else ()))
+            yield aten.binary_cross_entropy.default, (input, *rest), {}
+            yield aten.binary_cross_entropy_backward.default, (grad, input, *rest), {}
+
+
+def sequences(dtype):
+    if dtype not in (torch.float32, torch.float64, torch.int64):
+        return
+    function, make = aten.pad_sequence.default, lambda *sizes: drawn(dtype, *sizes)
+    for first in [False, True]:
+        for side in ["right", "left"]:
+            yield function, ([make(3, 2), make(1, 2), make(4, 2)], first, 7.0, side), {}
+            yield function, ([make(2), make(5)], first, 0.0, side), {}
+    yield function, ([make(2, 3), make(1)],), {}
+    yield function, ([make(2, 0), make(1, 0)],), {}
+    yield function, ([make(2).double(), make(3).float()],), {}
+
+
+def steps(dtype):
+    if dtype not in (torch.float32, torch.float64):
+        return
+    for lr_decay, decay, maximize in [(0.0, 0.0, False), (0.1, 0.0, True), (0.1, 0.01, False)]:
+        lists = [[drawn(dtype, *sizes, low=0.01, high=0.99) for sizes in [(3, 5), (33,)]] for _ in range(3)]
+        options = {"lr": 0.1, "lr_decay": lr_decay, "weight_decay": decay, "eps": 1e-10, "maximize": maximize}
+        yield aten._fused_adagrad_.default, (*lists, [torch.tensor(1.0), torch.tensor(4.0)]), options
+
+
+def images(dtype):
+    if dtype not in (torch.float32, torch.float64, torch.uint8):
+        return
+    make = lambda *sizes: drawn(dtype, *sizes, low=0, high=63 if dtype == torch.uint8 else 1)
+    # An image of width 1 is left out: PyTorch 2.7.1 mixes its rows up.
+    shapes = [((1, 2, 6, 5), (3, 4)), ((2, 3, 4, 7), (9, 3)), ((1, 1, 9, 3), (2, 8)), ((1, 2, 5, 2), (1, 5)), ((0, 1, 4, 4), (2, 2))]
+    kinds = [("_upsample_bilinear2d_aa", "_upsample_bilinear2d_aa_backward"), ("_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa_backward")]
+    for forward, backward in ((getattr(aten, name), getattr(aten, other)) for name, other in kinds):
+        for sizes, wanted in shapes:
+            # Factors that do not lead beyond the image, where weights are quotients of rounding errors.
+            factors = tuple((out + 0.25) / size for out, size in zip(wanted, sizes[2:]))
+            for align, scales in [(False, (None, None)), (True, (None, None)), (False, factors)]:
+                yield forward.default, (make(*sizes), wanted, align, *scales), {}
+                if dtype != torch.uint8:
+                    yield backward.default, (make(*sizes[:2], *wanted), wanted, sizes, align, *scales), {}
+        image = make(2, 2, 6, 5)
+        yield forward.default, (image.contiguous(memory_format=torch.channels_last), (3, 4), False), {}
+        yield forward.vec, (image, None, False, [0.5, 0.7]), {}
+        yield forward.vec, (image, [4, 3], True, None), {}
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     files = {}
     recorder = Recorder(files)
-    dtypes = [torch.float32, torch.float64, torch.complex64, torch.bfloat16, torch.float16, torch.int64]
-    for group in [pointwise, copies, padding, windows]:
+    dtypes = [torch.float32, torch.float64, torch.complex64, torch.bfloat16, torch.float16, torch.int64, torch.uint8]
+    for group in [pointwise, copies, padding, windows, views, cross_entropies, sequences, steps, images]:
         for at, dtype in enumerate(dtypes):
             torch.manual_seed(2026 + at)
             try:

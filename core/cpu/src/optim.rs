@@ -100,8 +100,11 @@ const GRAIN: usize = 8192;
 trait Update<T: Float, const N: usize>: Copy + Send + Sync {
     /// The new values.
     fn update<S: Simd>(self, values: [T::Vector<S>; N]) -> [T::Vector<S>; N];
-    /// Is array `nth` written?
-    fn writes(self, nth: usize) -> bool;
+    /// Is array `nth` written? All are but the gradient.
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
 }
 
 /// A row of a step: `len` elements of `N` arrays.
@@ -252,11 +255,6 @@ impl<T: Float<Wide: Real>> Update<T, 3> for SgdUpdate<T::Wide> {
         let direction = if self.nesterov { value + momentum * speed } else { speed };
         [param + rate * direction, grad, speed]
     }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
-    }
 }
 
 /// One step of stochastic gradient descent; `momentum` is the buffer, present if `step.momentum` is not 0.
@@ -361,11 +359,6 @@ impl<T: Float<Wide: Real>> Update<T, 4> for AdamUpdate<T::Wide> {
         let [param, mean, square, _] = self.step(param, grad, mean, square, None);
         [param, grad, mean, square]
     }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
-    }
 }
 
 impl<T: Float<Wide: Real>> Update<T, 5> for AdamUpdate<T::Wide> {
@@ -373,11 +366,6 @@ impl<T: Float<Wide: Real>> Update<T, 5> for AdamUpdate<T::Wide> {
     fn update<S: Simd>(self, [param, grad, mean, square, top]: [T::Vector<S>; 5]) -> [T::Vector<S>; 5] {
         let [param, mean, square, top] = self.step(param, grad, mean, square, Some(top));
         [param, grad, mean, square, top]
-    }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
     }
 }
 
@@ -413,11 +401,6 @@ impl<T: Float<Wide: Real>> Update<T, 3> for AdagradUpdate<T::Wide> {
         let value = self.gradient.of(param, grad);
         let sum = sum + value * value;
         [param + rate * value / (sum.sqrt() + eps), grad, sum]
-    }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
     }
 }
 
@@ -493,11 +476,6 @@ impl<T: Float<Wide: Real>> Update<T, 3> for RmsPropUpdate<T::Wide> {
         let [param, square, ..] = self.step(param, grad, square, None, None);
         [param, grad, square]
     }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
-    }
 }
 
 impl<T: Float<Wide: Real>> Update<T, 4> for RmsPropUpdate<T::Wide> {
@@ -510,11 +488,6 @@ impl<T: Float<Wide: Real>> Update<T, 4> for RmsPropUpdate<T::Wide> {
         let [param, square, _, speed] = self.step(param, grad, square, None, Some(more));
         [param, grad, square, speed]
     }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
-    }
 }
 
 impl<T: Float<Wide: Real>> Update<T, 5> for RmsPropUpdate<T::Wide> {
@@ -522,11 +495,6 @@ impl<T: Float<Wide: Real>> Update<T, 5> for RmsPropUpdate<T::Wide> {
     fn update<S: Simd>(self, [param, grad, square, mean, speed]: [T::Vector<S>; 5]) -> [T::Vector<S>; 5] {
         let [param, square, mean, speed] = self.step(param, grad, square, Some(mean), Some(speed));
         [param, grad, square, mean, speed]
-    }
-
-    #[inline(always)]
-    fn writes(self, nth: usize) -> bool {
-        nth != 1
     }
 }
 

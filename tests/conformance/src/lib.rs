@@ -8,6 +8,7 @@ pub mod cases;
 pub mod compare;
 pub mod declared;
 pub mod door;
+pub mod double;
 pub mod exempt;
 pub mod freedom;
 pub mod fuzz;

@@ -6,7 +6,7 @@
 //! no further than a few times that, the library's may be from the recorded ones; nor further than some units of the largest number
 //! of the result, which a step (of `floor`, say) would be. Integers and truth values have no rounding.
 
-use crate::cases::{Case, Item};
+use crate::cases::Case;
 use crate::compare;
 use crate::door::Door;
 use crate::host::HostTensor;
@@ -78,50 +78,17 @@ fn spreads(door: &Door, case: &Case) -> Option<Vec<Vec<f64>>> {
     Some(spreads)
 }
 
-/// The case with doubles for narrower numbers, each moved within its rounding if there is a seed for that.
+/// The case in double, each number moved within its rounding if there is a seed for that.
 fn in_double(case: &Case, seed: Option<u64>) -> Case {
     let mut drawn = 0;
-    let mut wide = |item: &Item| widened(item, seed, &mut drawn);
-    Case {
-        args: case.args.iter().map(&mut wide).collect(),
-        kwargs: case.kwargs.iter().map(|(name, item)| (name.clone(), wide(item))).collect(),
-        grad_outs: case.grad_outs.iter().map(&mut wide).collect(),
-        grads: case.grads.clone(),
-        mutated: case.mutated.clone(),
-        ..case.bare()
-    }
-}
-
-fn widened(item: &Item, seed: Option<u64>, drawn: &mut u64) -> Item {
-    match item {
-        Item::Tensor(host) if host.dtype.is_differentiable() && host.bytes.is_some() => {
-            let unit = unit(host.dtype) * if seed.is_some() { 1.0 } else { 0.0 };
-            let mut move_by = |part: f64| {
-                *drawn += 1;
-                part * (1.0 + unit * side(seed.unwrap_or(0), *drawn))
-            };
-            let numbers: Vec<Complex128> = host
-                .numbers()
-                .into_iter()
-                .map(|number| Complex128::new(move_by(number.re), move_by(number.im)))
-                .collect();
-            let mut twin = HostTensor { dtype: wide(host.dtype), ..host.clone() };
-            let strides = twin.strides.take();
-            twin.set_numbers(&numbers);
-            Item::Tensor(HostTensor { strides, ..twin })
-        }
-        Item::DType(dtype) => Item::DType(wide(*dtype)),
-        Item::List(items) => Item::List(items.iter().map(|item| widened(item, seed, drawn)).collect()),
-        other => other.clone(),
-    }
-}
-
-fn wide(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 | DType::F32 => DType::F64,
-        DType::C32 | DType::C64 => DType::C128,
-        other => other,
-    }
+    let mut side = || {
+        drawn += 1;
+        seed.map_or(0.0, |seed| side(seed, drawn))
+    };
+    case.in_double(&mut |number, dtype| {
+        let unit = unit(dtype);
+        Complex128::new(number.re * (1.0 + unit * side()), number.im * (1.0 + unit * side()))
+    })
 }
 
 /// Half a unit of the last place, relative.

@@ -133,11 +133,8 @@ pub(super) fn drive<const N: usize>(
     }
     let tiles = Tiles::new(plan, room, if staged { room } else { grain });
     let (across, area) = (tiles.steps_across(), tiles.area());
-    // A number is staged once for many tiles, so that shares of few would cost more than they give.
-    let is_number = |index: usize| (steps[index], across[index]) == (0, 0);
-    let is_slow = (0..N).any(|index| operands[index].must_be_staged() || steps[index] != 1 && !is_number(index));
-    let grain = if is_slow { grain / STAGED } else { grain };
     let job = Job { operands, steps, across, kernel };
+    let grain = if staged { grain / STAGED } else { grain };
     parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
         // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
         unsafe { job.run(|visit| tiles.visit(part, &mut |tile| visit(tile))) }
@@ -174,18 +171,27 @@ fn casts(stored: DType, common: DType, compute: DType) -> Result<[Option<Cast>; 
     Ok(if first.is_none() { [second, None] } else { [first, second] })
 }
 
+/// Calls `work` with a block for each operand, and two more for conversions.
+#[inline(always)]
+fn with_blocks<const N: usize>(work: impl FnOnce([*mut u8; N], [*mut u8; 2])) {
+    let mut blocks: [MaybeUninit<Block>; N] = [const { MaybeUninit::uninit() }; N];
+    let mut spare: [MaybeUninit<Block>; 2] = [const { MaybeUninit::uninit() }; 2];
+    work(
+        std::array::from_fn(|index| blocks[index].as_mut_ptr().cast()),
+        [spare[0].as_mut_ptr().cast(), spare[1].as_mut_ptr().cast()],
+    );
+}
+
 impl<const N: usize> Job<'_, N> {
     /// # Safety
     /// Every element of the tiles lies in live memory, and nobody else writes their outputs.
     #[inline(always)]
     unsafe fn run(&self, tiles: impl FnOnce(&mut dyn FnMut(Tile<N>))) {
-        let mut blocks: [MaybeUninit<Block>; N] = [const { MaybeUninit::uninit() }; N];
-        let mut spare: [MaybeUninit<Block>; 2] = [const { MaybeUninit::uninit() }; 2];
-        let block: [*mut u8; N] = std::array::from_fn(|index| blocks[index].as_mut_ptr().cast());
-        let spare = [spare[0].as_mut_ptr().cast(), spare[1].as_mut_ptr().cast()];
-        let mut kept: [Kept; N] = [Kept::default(); N];
-        // SAFETY: the caller's promise.
-        tiles(&mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
+        with_blocks(|block, spare| {
+            let mut kept: [Kept; N] = [Kept::default(); N];
+            // SAFETY: the caller's promise.
+            tiles(&mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
+        });
     }
 
     /// A part of one row, all of whose operands are contiguous or a number.
@@ -193,31 +199,29 @@ impl<const N: usize> Job<'_, N> {
     /// # Safety
     /// Every element of the part lies in live memory, and nobody else writes its outputs.
     unsafe fn run_beside_numbers(&self, part: Range<usize>) {
-        let mut blocks: [MaybeUninit<Block>; N] = [const { MaybeUninit::uninit() }; N];
-        let mut spare: [MaybeUninit<Block>; 2] = [const { MaybeUninit::uninit() }; 2];
-        let spare = [spare[0].as_mut_ptr().cast(), spare[1].as_mut_ptr().cast()];
         let widest = self.operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
         let most = COPIES.min(BLOCK / widest);
         let copies = Tile { offsets: [0; N], len: part.len().min(most), rows: 1 };
-        let (mut at, mut bytes) = ([std::ptr::null_mut(); N], [0; N]);
-        for (index, operand) in self.operands.iter().enumerate() {
-            if self.steps[index] == 1 {
-                (at[index], bytes[index]) = (operand.at.wrapping_add(part.start * operand.size), operand.size);
-            } else {
-                at[index] = blocks[index].as_mut_ptr().cast();
-                // SAFETY: a number is one element in live memory; a block holds as many of any operand.
-                unsafe { self.stage(index, copies, operand.at, at[index], spare, &mut Kept::default()) };
+        with_blocks(|mut at, spare| {
+            let mut bytes = [0; N];
+            for (index, operand) in self.operands.iter().enumerate() {
+                if self.steps[index] == 1 {
+                    (at[index], bytes[index]) = (operand.at.wrapping_add(part.start * operand.size), operand.size);
+                } else {
+                    // SAFETY: a number is one element in live memory; a block holds as many of any operand.
+                    unsafe { self.stage(index, copies, operand.at, at[index], spare, &mut Kept::default()) };
+                }
             }
-        }
-        let mut left = part.len();
-        while left > 0 {
-            let count = left.min(most);
-            self.kernel.call(at, count);
-            for (at, bytes) in at.iter_mut().zip(bytes) {
-                *at = at.wrapping_add(count * bytes);
+            let mut left = part.len();
+            while left > 0 {
+                let count = left.min(most);
+                self.kernel.call(at, count);
+                for (at, bytes) in at.iter_mut().zip(bytes) {
+                    *at = at.wrapping_add(count * bytes);
+                }
+                left -= count;
             }
-            left -= count;
-        }
+        });
     }
 
     unsafe fn run_tile(&self, tile: Tile<N>, block: [*mut u8; N], spare: [*mut u8; 2], kept: &mut [Kept; N]) {

@@ -9,7 +9,6 @@ use crate::cases::{Case, Item};
 use crate::declared;
 use crate::door::{Order, Tensor};
 use crate::host::HostTensor;
-use crate::run::spread;
 use rushlight_base::{Complex128, DType, Scalar};
 use std::collections::BTreeSet;
 
@@ -194,12 +193,9 @@ fn is_reached(case: &Case, key: &str) -> bool {
     case.grads.iter().any(|(name, grad)| name == key && !matches!(grad, Item::None))
 }
 
-/// The case with doubles for floats; halves stay, which no case with gradients has.
+/// The case in double, without numbers that are none.
 fn in_double(case: &Case) -> Case {
-    let all = |items: &[Item]| items.iter().map(doubled).collect();
-    let kwargs = case.kwargs.iter().map(|(name, item)| (name.clone(), doubled(item))).collect();
-    let (grads, grad_outs) = (case.grads.clone(), spread(&case.grad_outs));
-    Case { args: all(&case.args), kwargs, grads, grad_outs, mutated: case.mutated.clone(), ..case.bare() }
+    case.in_double(&mut |number, _| if number.is_finite() { number } else { FINITE.into() })
 }
 
 /// Are elements written to the same place, by indices that repeat within a plane?
@@ -215,28 +211,6 @@ fn overlaps(case: &Case) -> bool {
             })
         }
         _ => false,
-    }
-}
-
-fn wide(dtype: DType) -> DType {
-    match dtype {
-        DType::F32 => DType::F64,
-        DType::C64 => DType::C128,
-        other => other,
-    }
-}
-
-fn doubled(item: &Item) -> Item {
-    match item {
-        Item::Tensor(host) if host.dtype.is_differentiable() && host.bytes.is_some() => {
-            let mut twin = HostTensor { dtype: wide(host.dtype), ..host.clone() };
-            let finite = |number: Complex128| if number.is_finite() { number } else { FINITE.into() };
-            twin.set_numbers(&host.numbers().into_iter().map(finite).collect::<Vec<_>>());
-            Item::Tensor(twin)
-        }
-        Item::DType(dtype) => Item::DType(wide(*dtype)),
-        Item::List(items) => Item::List(items.iter().map(doubled).collect()),
-        other => other.clone(),
     }
 }
 
