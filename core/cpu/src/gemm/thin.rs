@@ -349,7 +349,13 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
                 }
             }
             let out = d.sums.cast::<V::Sum>().add((first + i) * DOT_COLUMNS + column);
-            let before = if depth.start > 0 { Some(V::read(out, N)) } else { None };
+            // Of the blocks before; a register may be shorter than a row of the tile.
+            let mut before = [V::zero().total(); N];
+            if depth.start > 0 {
+                for j in (0..N).step_by(V::LANES) {
+                    before[j] = V::read(out.add(j), V::LANES.min(N - j));
+                }
+            }
             if N == 4 {
                 V::across_four([row[0], row[1 % N], row[2 % N], row[3 % N]], out);
             } else {
@@ -357,8 +363,11 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
                     out.add(j).write(row[j].across());
                 }
             }
-            if let Some(before) = before {
-                V::write(V::add(before, V::read(out, N)), out, N);
+            if depth.start > 0 {
+                for j in (0..N).step_by(V::LANES) {
+                    let count = V::LANES.min(N - j);
+                    V::write(V::add(before[j], V::read(out.add(j), count)), out.add(j), count);
+                }
             }
         }
     }
