@@ -115,11 +115,11 @@ pub fn mark_several(views: &[Tensor], node: &'static str) {
     }
 }
 
-/// The edges of a call that writes `target` in place, if it is recorded. An error if `operator` may not write it.
+/// The edges of a call that writes `target` in place, if it is recorded. An error if it may not be written.
 #[inline(never)]
-pub fn edges_of_write(operator: &str, target: &Tensor, inputs: &[&Tensor]) -> Result<Option<Edges>> {
+pub fn edges_of_write(target: &Tensor, inputs: &[&Tensor]) -> Result<Option<Edges>> {
     let recording = should_record(inputs.iter().copied());
-    check_inplace(operator, target, recording)?;
+    check_inplace(target, recording)?;
     Ok(recording.then(|| Edges::of(inputs)))
 }
 
@@ -134,9 +134,9 @@ pub fn check_inference_write(target: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
+/// May `target` be written in place? With recording on, a leaf that requires a gradient must not
 /// be written, nor a view of one.
-pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+pub fn check_inplace(target: &Tensor, recording: bool) -> Result<()> {
     check_inference_write(target)?;
     if !is_grad_enabled() {
         return Ok(());
@@ -245,7 +245,7 @@ pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item =
 /// Let `tensor` be what `view` makes of it, with its history: what `t_` and its kin do. No element moves, so that the base of
 /// a view, and other views of it, stay as they are.
 pub fn become_view(tensor: &Tensor, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
-    check_inplace("", tensor, should_record([tensor]))?;
+    check_inplace(tensor, should_record([tensor]))?;
     let before = tensor.grad_edge();
     let shown = view(tensor)?;
     tensor.set_geometry(shown.dense()?.geometry.clone())?;

@@ -181,12 +181,11 @@ impl RuntimeOp {
         args.iter().for_each(|value| value.for_each_tensor(|tensor| inputs.push(tensor.clone())));
         let recording = autograd::should_record(&inputs);
         let mut written: Vec<Tensor> = Vec::new();
-        for (argument, value) in self.signature.arguments.iter().zip(args).filter(|(argument, _)| argument.is_written())
-        {
+        for (_, value) in self.signature.arguments.iter().zip(args).filter(|(argument, _)| argument.is_written()) {
             value.for_each_tensor(|tensor| written.push(tensor.clone()));
-            for target in &written {
-                autograd::check_inplace(&argument.name, target, recording)?;
-            }
+        }
+        for target in &written {
+            autograd::check_inplace(target, recording)?;
         }
         let results = {
             let _below = KeyGuard::below_autograd();

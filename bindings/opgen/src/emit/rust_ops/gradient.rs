@@ -385,14 +385,13 @@ fn in_place(op: &Op, form: &Form) -> String {
     let differentiable = plan.differentiable(op);
     let target = ident(&form.written()[0]);
     let call = format!("{}({})", forward::path(form), arguments(&form.parameters()));
-    let name = &form.signature.name;
     let mut text = match plain(&differentiable) {
-        Some(inputs) => format!(
-            "let Some(edges) = autograd::edges_of_write(\"{name}\", {target}, &[{inputs}])? else {{\nreturn {call};\n}};\n"
-        ),
+        Some(inputs) => {
+            format!("let Some(edges) = autograd::edges_of_write({target}, &[{inputs}])? else {{\nreturn {call};\n}};\n")
+        }
         None => format!(
             "let recording = autograd::should_record({});\n\
-             autograd::check_inplace(\"{name}\", {target}, recording)?;\n\
+             autograd::check_inplace({target}, recording)?;\n\
              if !recording {{\nreturn {call};\n}}\n{}",
             tensor_iterator(&differentiable),
             edges(&differentiable)

@@ -73,7 +73,7 @@ mod gradient {
     }
 
     pub fn celu_(self_: &Tensor, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("celu_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::celu_(self_, alpha);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

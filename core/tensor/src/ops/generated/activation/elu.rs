@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn elu_(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("elu_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::elu_(self_, alpha, scale, input_scale);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

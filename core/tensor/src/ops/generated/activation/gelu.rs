@@ -97,7 +97,7 @@ mod gradient {
     }
 
     pub fn gelu_(self_: &Tensor, approximate: &str) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("gelu_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::gelu_(self_, approximate);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -97,7 +97,7 @@ mod gradient {
     }
 
     pub fn hardtanh_(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("hardtanh_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::hardtanh_(self_, min_val, max_val);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

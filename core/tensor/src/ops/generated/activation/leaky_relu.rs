@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn leaky_relu_(self_: &Tensor, negative_slope: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("leaky_relu_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::leaky_relu_(self_, negative_slope);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

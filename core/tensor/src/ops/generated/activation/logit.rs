@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn logit_(self_: &Tensor, eps: Option<f64>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("logit_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::logit_(self_, eps);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn threshold_(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("threshold_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::threshold_(self_, threshold, value);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -167,7 +167,7 @@ mod gradient {
     }
 
     pub fn gt_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("gt_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::gt_tensor_(self_, other);
         };
         let saved_other = Meta::of(other);
@@ -215,7 +215,7 @@ mod gradient {
     }
 
     pub fn gt_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("gt_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::gt_scalar_(self_, other);
         };
         forward::gt_scalar_(self_, other)?;

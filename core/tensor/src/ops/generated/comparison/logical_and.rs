@@ -95,7 +95,7 @@ mod gradient {
     }
 
     pub fn logical_and_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("logical_and_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::logical_and_(self_, other);
         };
         let saved_other = Meta::of(other);

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn logical_not_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("logical_not_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::logical_not_(self_);
         };
         forward::logical_not_(self_)?;

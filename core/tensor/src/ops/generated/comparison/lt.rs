@@ -167,7 +167,7 @@ mod gradient {
     }
 
     pub fn lt_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("lt_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::lt_tensor_(self_, other);
         };
         let saved_other = Meta::of(other);
@@ -215,7 +215,7 @@ mod gradient {
     }
 
     pub fn lt_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("lt_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::lt_scalar_(self_, other);
         };
         forward::lt_scalar_(self_, other)?;

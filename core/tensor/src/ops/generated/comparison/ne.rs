@@ -167,7 +167,7 @@ mod gradient {
     }
 
     pub fn ne_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("ne_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::ne_tensor_(self_, other);
         };
         let saved_other = Meta::of(other);
@@ -215,7 +215,7 @@ mod gradient {
     }
 
     pub fn ne_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("ne_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::ne_scalar_(self_, other);
         };
         forward::ne_scalar_(self_, other)?;

@@ -51,7 +51,7 @@ mod gradient {
     use super::*;
 
     pub fn copy_(self_: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("copy_", self_, &[self_, src])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, src])? else {
             return forward::copy_(self_, src, non_blocking);
         };
         forward::copy_(self_, src, non_blocking)?;

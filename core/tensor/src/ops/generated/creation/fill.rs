@@ -121,7 +121,7 @@ mod gradient {
     }
 
     pub fn fill_scalar_(self_: &Tensor, value: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("fill_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::fill_scalar_(self_, value);
         };
         forward::fill_scalar_(self_, value)?;
@@ -157,7 +157,7 @@ mod gradient {
     }
 
     pub fn fill_tensor_(self_: &Tensor, value: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("fill_", self_, &[self_, value])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, value])? else {
             return forward::fill_tensor_(self_, value);
         };
         forward::fill_tensor_(self_, value)?;

@@ -71,7 +71,7 @@ mod gradient {
     }
 
     pub fn zero_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("zero_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::zero_(self_);
         };
         forward::zero_(self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn asinh_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("asinh_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::asinh_(self_);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

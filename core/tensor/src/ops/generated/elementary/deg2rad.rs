@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn deg2rad_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("deg2rad_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::deg2rad_(self_);
         };
         forward::deg2rad_(self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn exp2_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("exp2_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::exp2_(self_);
         };
         forward::exp2_(self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn expm1_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("expm1_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::expm1_(self_);
         };
         forward::expm1_(self_)?;

@@ -101,7 +101,7 @@ mod gradient {
     }
 
     pub fn hypot_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("hypot_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::hypot_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -223,7 +223,7 @@ mod gradient {
     }
 
     pub fn pow_tensor_(self_: &Tensor, exponent: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("pow_", self_, &[self_, exponent])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, exponent])? else {
             return forward::pow_tensor_(self_, exponent);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
@@ -286,7 +286,7 @@ mod gradient {
     }
 
     pub fn pow_scalar_(self_: &Tensor, exponent: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("pow_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::pow_scalar_(self_, exponent);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn rad2deg_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("rad2deg_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::rad2deg_(self_);
         };
         forward::rad2deg_(self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn rsqrt_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("rsqrt_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::rsqrt_(self_);
         };
         forward::rsqrt_(self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn sigmoid_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("sigmoid_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::sigmoid_(self_);
         };
         forward::sigmoid_(self_)?;

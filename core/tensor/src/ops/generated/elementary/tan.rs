@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn tan_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("tan_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::tan_(self_);
         };
         forward::tan_(self_)?;

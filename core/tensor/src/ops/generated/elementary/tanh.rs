@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn tanh_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("tanh_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::tanh_(self_);
         };
         forward::tanh_(self_)?;

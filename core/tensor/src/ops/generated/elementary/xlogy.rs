@@ -223,7 +223,7 @@ mod gradient {
     }
 
     pub fn xlogy_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("xlogy_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::xlogy_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
@@ -319,7 +319,7 @@ mod gradient {
     }
 
     pub fn xlogy_scalar_other_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("xlogy_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::xlogy_scalar_other_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -111,7 +111,7 @@ mod gradient {
     }
 
     pub fn index_add_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("index_add_", self_, &[self_, source])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, source])? else {
             return forward::index_add_(self_, dim, index, source, alpha);
         };
         let saved_index = Saved::input_if(edges.needs(1), index)?;

@@ -101,7 +101,7 @@ mod gradient {
     }
 
     pub fn index_copy_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("index_copy_", self_, &[self_, source])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, source])? else {
             return forward::index_copy_(self_, dim, index, source);
         };
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;

@@ -123,7 +123,7 @@ mod gradient {
     }
 
     pub fn index_fill_int_scalar_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("index_fill_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::index_fill_int_scalar_(self_, dim, index, value);
         };
         let saved_index = Saved::input_if(edges.needs(0), index)?;
@@ -167,7 +167,7 @@ mod gradient {
     }
 
     pub fn index_fill_int_tensor_(self_: &Tensor, dim: i64, index: &Tensor, value: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("index_fill_", self_, &[self_, value])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, value])? else {
             return forward::index_fill_int_tensor_(self_, dim, index, value);
         };
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;

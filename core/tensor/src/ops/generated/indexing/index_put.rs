@@ -92,7 +92,7 @@ mod gradient {
     }
 
     pub fn index_put_(self_: &Tensor, indices: &[Option<&Tensor>], values: &Tensor, accumulate: bool) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("index_put_", self_, &[self_, values])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, values])? else {
             return forward::index_put_(self_, indices, values, accumulate);
         };
         let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices)?;

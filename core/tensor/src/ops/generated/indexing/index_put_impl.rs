@@ -134,7 +134,7 @@ mod gradient {
         accumulate: bool,
         unsafe_: bool,
     ) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("_index_put_impl_", self_, &[self_, values])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, values])? else {
             return forward::_index_put_impl_(self_, indices, values, accumulate, unsafe_);
         };
         let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices)?;

@@ -173,7 +173,7 @@ mod gradient {
         reduce: &str,
         include_self: bool,
     ) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("index_reduce_", self_, &[self_, source])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, source])? else {
             return forward::index_reduce_(self_, dim, index, source, reduce, include_self);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;

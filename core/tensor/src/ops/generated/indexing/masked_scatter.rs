@@ -78,7 +78,7 @@ mod gradient {
     }
 
     pub fn masked_scatter_(self_: &Tensor, mask: &Tensor, source: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("masked_scatter_", self_, &[self_, source])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, source])? else {
             return forward::masked_scatter_(self_, mask, source);
         };
         let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask)?;

@@ -80,7 +80,7 @@ mod gradient {
     }
 
     pub fn put_(self_: &Tensor, index: &Tensor, source: &Tensor, accumulate: bool) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("put_", self_, &[self_, source])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, source])? else {
             return forward::put_(self_, index, source, accumulate);
         };
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;

@@ -97,7 +97,7 @@ mod gradient {
     }
 
     pub fn scatter_add_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("scatter_add_", self_, &[self_, src])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, src])? else {
             return forward::scatter_add_(self_, dim, index, src);
         };
         let saved_index = Saved::input_if(edges.needs(1), index)?;

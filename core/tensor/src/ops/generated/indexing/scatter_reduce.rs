@@ -241,7 +241,7 @@ mod gradient {
     }
 
     pub fn scatter_reduce_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, reduce: &str) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("scatter_", self_, &[self_, src])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, src])? else {
             return forward::scatter_reduce_(self_, dim, index, src, reduce);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
@@ -349,7 +349,7 @@ mod gradient {
         reduce: &str,
         include_self: bool,
     ) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("scatter_reduce_", self_, &[self_, src])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, src])? else {
             return forward::scatter_reduce_two_(self_, dim, index, src, reduce, include_self);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;

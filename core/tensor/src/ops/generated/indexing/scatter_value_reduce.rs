@@ -128,7 +128,7 @@ mod gradient {
     }
 
     pub fn scatter_value_reduce_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar, reduce: &str) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("scatter_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::scatter_value_reduce_(self_, dim, index, value, reduce);
         };
         let saved_index = Saved::input_if(edges.needs(0), index)?;

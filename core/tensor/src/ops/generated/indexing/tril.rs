@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn tril_(self_: &Tensor, diagonal: i64) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("tril_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::tril_(self_, diagonal);
         };
         forward::tril_(self_, diagonal)?;

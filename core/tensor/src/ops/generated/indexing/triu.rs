@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn triu_(self_: &Tensor, diagonal: i64) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("triu_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::triu_(self_, diagonal);
         };
         forward::triu_(self_, diagonal)?;

@@ -116,7 +116,7 @@ mod gradient {
     }
 
     pub fn addmm_(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("addmm_", self_, &[self_, mat1, mat2])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, mat1, mat2])? else {
             return forward::addmm_(self_, mat1, mat2, beta, alpha);
         };
         let saved_mat1 = Saved::input_if(edges.needs(2), mat1)?;

@@ -109,7 +109,7 @@ mod gradient {
     }
 
     pub fn addmv_(self_: &Tensor, mat: &Tensor, vec: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("addmv_", self_, &[self_, mat, vec])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, mat, vec])? else {
             return forward::addmv_(self_, mat, vec, beta, alpha);
         };
         let saved_mat = Saved::input_if(edges.needs(2), mat)?;

@@ -116,7 +116,7 @@ mod gradient {
     }
 
     pub fn baddbmm_(self_: &Tensor, batch1: &Tensor, batch2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("baddbmm_", self_, &[self_, batch1, batch2])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, batch1, batch2])? else {
             return forward::baddbmm_(self_, batch1, batch2, beta, alpha);
         };
         let saved_batch1 = Saved::input_if(edges.needs(2), batch1)?;

@@ -50,7 +50,7 @@ mod gradient {
     use super::*;
 
     pub fn embedding_renorm_(self_: &Tensor, indices: &Tensor, max_norm: f64, norm_type: f64) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("embedding_renorm_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::embedding_renorm_(self_, indices, max_norm, norm_type);
         };
         forward::embedding_renorm_(self_, indices, max_norm, norm_type)?;

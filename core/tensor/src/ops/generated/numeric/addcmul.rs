@@ -101,7 +101,7 @@ mod gradient {
     }
 
     pub fn addcmul_(self_: &Tensor, tensor1: &Tensor, tensor2: &Tensor, value: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("addcmul_", self_, &[self_, tensor1, tensor2])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, tensor1, tensor2])? else {
             return forward::addcmul_(self_, tensor1, tensor2, value);
         };
         let saved_tensor1 = Saved::input_if(edges.needs(2), tensor1)?;

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn ceil_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("ceil_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::ceil_(self_);
         };
         forward::ceil_(self_)?;

@@ -100,7 +100,7 @@ mod gradient {
     }
 
     pub fn clamp_max_tensor_(self_: &Tensor, max: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("clamp_max_", self_, &[self_, max])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, max])? else {
             return forward::clamp_max_tensor_(self_, max);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;

@@ -100,7 +100,7 @@ mod gradient {
     }
 
     pub fn clamp_min_tensor_(self_: &Tensor, min: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("clamp_min_", self_, &[self_, min])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, min])? else {
             return forward::clamp_min_tensor_(self_, min);
         };
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;

@@ -174,7 +174,7 @@ mod gradient {
     }
 
     pub fn copysign_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("copysign_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::copysign_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
@@ -236,7 +236,7 @@ mod gradient {
     }
 
     pub fn copysign_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("copysign_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::copysign_scalar_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -72,7 +72,7 @@ mod gradient {
     }
 
     pub fn divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("divide_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::divide_scalar_(self_, other);
         };
         forward::divide_scalar_(self_, other)?;

@@ -73,7 +73,7 @@ mod gradient {
     }
 
     pub fn divide_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("divide_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::divide_scalar_mode_(self_, other, rounding_mode);
         };
         forward::divide_scalar_mode_(self_, other, rounding_mode)?;

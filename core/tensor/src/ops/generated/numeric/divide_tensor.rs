@@ -100,7 +100,7 @@ mod gradient {
     }
 
     pub fn divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("divide_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::divide_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn floor_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("floor_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::floor_(self_);
         };
         forward::floor_(self_)?;

@@ -144,7 +144,7 @@ mod gradient {
     }
 
     pub fn floor_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("floor_divide_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::floor_divide_tensor_(self_, other);
         };
         forward::floor_divide_tensor_(self_, other)?;
@@ -186,7 +186,7 @@ mod gradient {
     }
 
     pub fn floor_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("floor_divide_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::floor_divide_scalar_(self_, other);
         };
         forward::floor_divide_scalar_(self_, other)?;

@@ -172,7 +172,7 @@ mod gradient {
     }
 
     pub fn fmod_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("fmod_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::fmod_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
@@ -225,7 +225,7 @@ mod gradient {
     }
 
     pub fn fmod_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("fmod_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::fmod_scalar_(self_, other);
         };
         forward::fmod_scalar_(self_, other)?;

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn frac_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("frac_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::frac_(self_);
         };
         forward::frac_(self_)?;

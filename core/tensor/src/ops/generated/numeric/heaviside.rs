@@ -95,7 +95,7 @@ mod gradient {
     }
 
     pub fn heaviside_(self_: &Tensor, values: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("heaviside_", self_, &[self_, values])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, values])? else {
             return forward::heaviside_(self_, values);
         };
         forward::heaviside_(self_, values)?;

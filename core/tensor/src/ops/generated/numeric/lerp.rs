@@ -168,7 +168,7 @@ mod gradient {
     }
 
     pub fn lerp_scalar_(self_: &Tensor, end: &Tensor, weight: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("lerp_", self_, &[self_, end])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, end])? else {
             return forward::lerp_scalar_(self_, end, weight);
         };
         forward::lerp_scalar_(self_, end, weight)?;
@@ -224,7 +224,7 @@ mod gradient {
     }
 
     pub fn lerp_tensor_(self_: &Tensor, end: &Tensor, weight: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("lerp_", self_, &[self_, end, weight])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, end, weight])? else {
             return forward::lerp_tensor_(self_, end, weight);
         };
         let saved_self = Saved::before_write_if(edges.needs(2), self_)?;

@@ -150,7 +150,7 @@ mod gradient {
     }
 
     pub fn multiply_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("multiply_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::multiply_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
@@ -203,7 +203,7 @@ mod gradient {
     }
 
     pub fn multiply_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("multiply_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::multiply_scalar_(self_, other);
         };
         forward::multiply_scalar_(self_, other)?;

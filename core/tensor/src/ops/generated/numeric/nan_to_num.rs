@@ -110,7 +110,7 @@ mod gradient {
     }
 
     pub fn nan_to_num_(self_: &Tensor, nan: Option<f64>, posinf: Option<f64>, neginf: Option<f64>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("nan_to_num_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::nan_to_num_(self_, nan, posinf, neginf);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

@@ -95,7 +95,7 @@ mod gradient {
     }
 
     pub fn nextafter_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("nextafter_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::nextafter_(self_, other);
         };
         forward::nextafter_(self_, other)?;

@@ -199,7 +199,7 @@ mod gradient {
     }
 
     pub fn remainder_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("remainder_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::remainder_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
@@ -252,7 +252,7 @@ mod gradient {
     }
 
     pub fn remainder_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("remainder_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::remainder_scalar_(self_, other);
         };
         forward::remainder_scalar_(self_, other)?;

@@ -166,7 +166,7 @@ mod gradient {
     }
 
     pub fn round_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("round_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::round_(self_);
         };
         forward::round_(self_)?;
@@ -207,7 +207,7 @@ mod gradient {
     }
 
     pub fn round_decimals_(self_: &Tensor, decimals: i64) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("round_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::round_decimals_(self_, decimals);
         };
         forward::round_decimals_(self_, decimals)?;

@@ -89,7 +89,7 @@ mod gradient {
     }
 
     pub fn sign_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("sign_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::sign_(self_);
         };
         forward::sign_(self_)?;

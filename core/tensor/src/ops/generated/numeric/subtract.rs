@@ -143,7 +143,7 @@ mod gradient {
     }
 
     pub fn subtract_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("subtract_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::subtract_tensor_(self_, other, alpha);
         };
         forward::subtract_tensor_(self_, other, alpha)?;
@@ -192,7 +192,7 @@ mod gradient {
     }
 
     pub fn subtract_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("subtract_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::subtract_scalar_(self_, other, alpha);
         };
         forward::subtract_scalar_(self_, other, alpha)?;

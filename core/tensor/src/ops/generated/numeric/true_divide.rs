@@ -150,7 +150,7 @@ mod gradient {
     }
 
     pub fn true_divide_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("true_divide_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::true_divide_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
@@ -204,7 +204,7 @@ mod gradient {
     }
 
     pub fn true_divide_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("true_divide_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::true_divide_scalar_(self_, other);
         };
         forward::true_divide_scalar_(self_, other)?;

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn trunc_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("trunc_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::trunc_(self_);
         };
         forward::trunc_(self_)?;

@@ -144,7 +144,7 @@ mod gradient {
     }
 
     pub fn add_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("add_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::add_tensor_(self_, other, alpha);
         };
         forward::add_tensor_(self_, other, alpha)?;
@@ -193,7 +193,7 @@ mod gradient {
     }
 
     pub fn add_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("add_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::add_scalar_(self_, other, alpha);
         };
         forward::add_scalar_(self_, other, alpha)?;

@@ -188,7 +188,7 @@ mod gradient {
     }
 
     pub fn clamp_(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("clamp_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::clamp_(self_, min, max);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
@@ -247,7 +247,7 @@ mod gradient {
 
     pub fn clamp_tensor_(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
         let recording = autograd::should_record([self_].into_iter().chain(min).chain(max));
-        autograd::check_inplace("clamp_", self_, recording)?;
+        autograd::check_inplace(self_, recording)?;
         if !recording {
             return forward::clamp_tensor_(self_, min, max);
         }

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn clamp_min_(self_: &Tensor, min: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("clamp_min_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::clamp_min_(self_, min);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

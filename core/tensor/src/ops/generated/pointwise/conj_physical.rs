@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn conj_physical_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("conj_physical_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::conj_physical_(self_);
         };
         forward::conj_physical_(self_)?;

@@ -71,7 +71,7 @@ mod gradient {
     }
 
     pub fn div_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::div_scalar_(self_, other);
         };
         forward::div_scalar_(self_, other)?;

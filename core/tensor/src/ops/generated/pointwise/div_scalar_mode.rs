@@ -74,7 +74,7 @@ mod gradient {
     }
 
     pub fn div_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::div_scalar_mode_(self_, other, rounding_mode);
         };
         forward::div_scalar_mode_(self_, other, rounding_mode)?;

@@ -102,7 +102,7 @@ mod gradient {
     }
 
     pub fn div_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("div_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::div_tensor_mode_(self_, other, rounding_mode);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn exp_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("exp_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::exp_(self_);
         };
         forward::exp_(self_)?;

@@ -124,7 +124,7 @@ mod gradient {
     }
 
     pub fn masked_fill_scalar_(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("masked_fill_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::masked_fill_scalar_(self_, mask, value);
         };
         let saved_mask = Saved::input_if(edges.needs(0), mask)?;
@@ -166,7 +166,7 @@ mod gradient {
     }
 
     pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("masked_fill_", self_, &[self_, value])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, value])? else {
             return forward::masked_fill_tensor_(self_, mask, value);
         };
         let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask)?;

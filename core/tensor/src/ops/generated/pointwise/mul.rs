@@ -149,7 +149,7 @@ mod gradient {
     }
 
     pub fn mul_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("mul_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::mul_tensor_(self_, other);
         };
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
@@ -202,7 +202,7 @@ mod gradient {
     }
 
     pub fn mul_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("mul_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::mul_scalar_(self_, other);
         };
         forward::mul_scalar_(self_, other)?;

@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn neg_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("neg_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::neg_(self_);
         };
         forward::neg_(self_)?;

@@ -96,7 +96,7 @@ mod gradient {
     }
 
     pub fn reciprocal_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("reciprocal_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::reciprocal_(self_);
         };
         forward::reciprocal_(self_)?;

@@ -73,7 +73,7 @@ mod gradient {
     }
 
     pub fn relu_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("relu_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::relu_(self_);
         };
         forward::relu_(self_)?;

@@ -97,7 +97,7 @@ mod gradient {
     }
 
     pub fn sqrt_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("sqrt_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::sqrt_(self_);
         };
         forward::sqrt_(self_)?;

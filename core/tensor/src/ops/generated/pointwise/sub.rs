@@ -146,7 +146,7 @@ mod gradient {
     }
 
     pub fn sub_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("sub_", self_, &[self_, other])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, other])? else {
             return forward::sub_tensor_(self_, other, alpha);
         };
         forward::sub_tensor_(self_, other, alpha)?;
@@ -195,7 +195,7 @@ mod gradient {
     }
 
     pub fn sub_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("sub_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::sub_scalar_(self_, other, alpha);
         };
         forward::sub_scalar_(self_, other, alpha)?;

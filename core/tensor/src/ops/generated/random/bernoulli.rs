@@ -216,7 +216,7 @@ mod gradient {
     }
 
     pub fn bernoulli_float_(self_: &Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("bernoulli_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::bernoulli_float_(self_, p, generator);
         };
         forward::bernoulli_float_(self_, p, generator)?;
@@ -247,7 +247,7 @@ mod gradient {
     }
 
     pub fn bernoulli_tensor_(self_: &Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("bernoulli_", self_, &[self_, p])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_, p])? else {
             return forward::bernoulli_tensor_(self_, p, generator);
         };
         let saved_p = Meta::of(p);

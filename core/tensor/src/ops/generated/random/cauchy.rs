@@ -48,7 +48,7 @@ mod gradient {
     use super::*;
 
     pub fn cauchy_(self_: &Tensor, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("cauchy_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::cauchy_(self_, median, sigma, generator);
         };
         forward::cauchy_(self_, median, sigma, generator)?;

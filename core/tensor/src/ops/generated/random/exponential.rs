@@ -48,7 +48,7 @@ mod gradient {
     use super::*;
 
     pub fn exponential_(self_: &Tensor, lambd: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("exponential_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::exponential_(self_, lambd, generator);
         };
         forward::exponential_(self_, lambd, generator)?;

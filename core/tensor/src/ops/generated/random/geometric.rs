@@ -48,7 +48,7 @@ mod gradient {
     use super::*;
 
     pub fn geometric_(self_: &Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("geometric_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::geometric_(self_, p, generator);
         };
         forward::geometric_(self_, p, generator)?;

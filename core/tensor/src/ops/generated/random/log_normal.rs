@@ -48,7 +48,7 @@ mod gradient {
     use super::*;
 
     pub fn log_normal_(self_: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("log_normal_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::log_normal_(self_, mean, std, generator);
         };
         forward::log_normal_(self_, mean, std, generator)?;

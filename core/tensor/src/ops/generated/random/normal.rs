@@ -281,7 +281,7 @@ mod gradient {
     use super::*;
 
     pub fn normal_(self_: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("normal_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::normal_(self_, mean, std, generator);
         };
         forward::normal_(self_, mean, std, generator)?;

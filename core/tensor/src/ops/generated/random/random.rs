@@ -111,7 +111,7 @@ mod gradient {
     use super::*;
 
     pub fn random_(self_: &Tensor, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("random_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::random_(self_, generator);
         };
         forward::random_(self_, generator)?;
@@ -142,7 +142,7 @@ mod gradient {
     }
 
     pub fn random_from_(self_: &Tensor, from: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("random_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::random_from_(self_, from, to, generator);
         };
         forward::random_from_(self_, from, to, generator)?;
@@ -173,7 +173,7 @@ mod gradient {
     }
 
     pub fn random_to_(self_: &Tensor, to: i64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("random_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::random_to_(self_, to, generator);
         };
         forward::random_to_(self_, to, generator)?;

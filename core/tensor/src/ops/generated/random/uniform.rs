@@ -48,7 +48,7 @@ mod gradient {
     use super::*;
 
     pub fn uniform_(self_: &Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("uniform_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::uniform_(self_, from, to, generator);
         };
         forward::uniform_(self_, from, to, generator)?;

@@ -101,7 +101,7 @@ mod gradient {
     }
 
     pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("cumprod_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::cumprod_(self_, dim, dtype);
         };
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;

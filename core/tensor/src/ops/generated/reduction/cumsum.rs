@@ -94,7 +94,7 @@ mod gradient {
     }
 
     pub fn cumsum_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("cumsum_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::cumsum_(self_, dim, dtype);
         };
         forward::cumsum_(self_, dim, dtype)?;

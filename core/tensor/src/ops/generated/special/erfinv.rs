@@ -97,7 +97,7 @@ mod gradient {
     }
 
     pub fn erfinv_(self_: &Tensor) -> Result<()> {
-        let Some(edges) = autograd::edges_of_write("erfinv_", self_, &[self_])? else {
+        let Some(edges) = autograd::edges_of_write(self_, &[self_])? else {
             return forward::erfinv_(self_);
         };
         forward::erfinv_(self_)?;
