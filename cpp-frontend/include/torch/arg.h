@@ -3,14 +3,11 @@
 
 #include <utility>
 
+// One setter by value instead of two by reference: hundreds of options are parsed by every program.
 #define TORCH_ARG(T, name)                             \
  public:                                               \
-  auto name(const T& new_##name) -> decltype(*this) {  \
-    this->name##_ = new_##name;                        \
-    return *this;                                      \
-  }                                                    \
-  auto name(T&& new_##name) -> decltype(*this) {       \
-    this->name##_ = std::move(new_##name);             \
+  auto name(T new_##name) -> decltype(*this) {         \
+    this->name##_ = static_cast<T&&>(new_##name);     \
     return *this;                                      \
   }                                                    \
   const T& name() const noexcept { return this->name##_; } \
