@@ -26,12 +26,12 @@ class ModuleDictImpl : public detail::ModuleDictCopy<ModuleDictImpl> {
   using ConstIterator = OrderedDict<std::string, std::shared_ptr<Module>>::ConstIterator;
 
   ModuleDictImpl() = default;
-  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) { update(modules); }
-  explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules); }
+  RLT_LAZY explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) { update(modules); }
+  RLT_LAZY explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules); }
 
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const { return modules_.pairs(); }
-  std::vector<std::string> keys() const { return modules_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
+  RLT_LAZY std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const { return modules_.pairs(); }
+  RLT_LAZY std::vector<std::string> keys() const { return modules_.keys(); }
+  RLT_LAZY std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
   Iterator begin() { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator begin() const { return modules_.begin(); }
