@@ -57,14 +57,14 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// The class's name.
   const std::string& name() const noexcept {
-    if (!name_) {
+    if (name_.empty()) {
 #if RLT_RTTI
       name_ = c10::demangle(typeid(*this).name());
 #else
       name_ = "Module";
 #endif
     }
-    return *name_;
+    return name_;
   }
 
   /// A deep copy; modules that derive from Cloneable have one.
@@ -359,7 +359,8 @@ class Module : public std::enable_shared_from_this<Module> {
     stream << indent << ")";
   }
 
-  mutable std::optional<std::string> name_;
+  // Empty until somebody asks.
+  mutable std::string name_;
   bool is_training_ = true;
 };
 

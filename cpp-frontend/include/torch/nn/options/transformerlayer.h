@@ -25,7 +25,8 @@ class activation_t : public enumtype::VariantLike<activation_t> {
   activation_t(const Other& choice) : index_(choice.index()) {
     if (index_ == 2) function_ = std::get<2>(choice);
   }
-  RLT_LAZY operator Variant() const {
+  template <class Other, std::enable_if_t<std::is_same_v<Other, Variant>, bool> = true>
+  operator Other() const {
     if (index_ == 0) return torch::kReLU;
     if (index_ == 1) return torch::kGELU;
     return function_;

@@ -104,6 +104,12 @@ class AnyValue final {
 
 namespace detail {
 
+/// What forward takes where a call has no argument at this position.
+struct DefaultArgument {
+  unsigned int position;
+  AnyValue value;
+};
+
 template <class T>
 struct ForwardSignature;
 template <class C, class R, class... Args>
@@ -318,14 +324,14 @@ RLT_NAMESPACE_END
 #define FORWARD_HAS_DEFAULT_ARGS(...)                                                                      \
   friend struct torch::nn::detail::AnyModuleAccess;                                                        \
   static size_t _forward_num_required_args() {                                                             \
-    std::pair<unsigned int, torch::nn::AnyValue> defaults[] = {__VA_ARGS__};                               \
-    return defaults[0].first;                                                                              \
+    torch::nn::detail::DefaultArgument defaults[] = {__VA_ARGS__};                               \
+    return defaults[0].position;                                                                             \
   }                                                                                                        \
   static std::vector<torch::nn::AnyValue> _forward_populate_default_args(std::vector<torch::nn::AnyValue>&& args) { \
-    std::pair<unsigned int, torch::nn::AnyValue> defaults[] = {__VA_ARGS__};                               \
+    torch::nn::detail::DefaultArgument defaults[] = {__VA_ARGS__};                               \
     std::vector<torch::nn::AnyValue> all(std::move(args));                                                 \
     for (auto& entry : defaults) {                                                                         \
-      if (entry.first >= all.size()) all.push_back(std::move(entry.second));                               \
+      if (entry.position >= all.size()) all.push_back(std::move(entry.value));                             \
     }                                                                                                      \
     return all;                                                                                            \
   }
