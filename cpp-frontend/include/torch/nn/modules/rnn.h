@@ -157,10 +157,9 @@ RLT_LAZY RNNOptionsBase options_of(const LSTMOptions& options) {
 }
 
 /// GRU and RNN, whose state is one tensor. Compiled where it is used.
-template <class Derived, class Options>
+template <class Derived, class Options, class Packed = utils::rnn::PackedSequence>
 class OneStateBase : public RNNImplBase<Derived> {
  public:
-  using Packed = utils::rnn::PackedSequence;
   explicit OneStateBase(const Options& options_) : RNNImplBase<Derived>(options_of(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden state.
@@ -194,8 +193,11 @@ class OneStateBase : public RNNImplBase<Derived> {
  private:
   using Padded = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool, bool);
   using PackedSteps = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool);
-  /// For padded and for packed input.
-  std::pair<Padded, PackedSteps> operators() const {
+  struct Operators {
+    Padded padded;
+    PackedSteps packed;
+  };
+  Operators operators() const {
     if (this->template is<enumtype::kGRU>()) return {torch::gru, torch::gru};
     if (this->template is<enumtype::kRNN_RELU>()) return {torch::rnn_relu, torch::rnn_relu};
     return {torch::rnn_tanh, torch::rnn_tanh};
@@ -214,15 +216,13 @@ TORCH_MODULE(RNN);
 
 namespace detail {
 /// The module, compiled where it is used.
-template <class Derived>
+template <class Derived, class Packed = utils::rnn::PackedSequence, class State = std::tuple<Tensor, Tensor>>
 class LSTMBase : public RNNImplBase<Derived> {
  public:
-  using Packed = utils::rnn::PackedSequence;
-  using State = std::tuple<Tensor, Tensor>;
   explicit LSTMBase(const LSTMOptions& options_) : RNNImplBase<Derived>(options_of(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden and cell state.
-  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
+  std::tuple<Tensor, State> forward(const Tensor& input, std::optional<State> hx_opt = {}) {
     return forward_helper(input, {}, {}, this->batch_of(input), std::move(hx_opt));
   }
   std::tuple<Packed, State> forward_with_packed_input(const Packed& packed, std::optional<State> hx_opt = {}) {
@@ -234,7 +234,7 @@ class LSTMBase : public RNNImplBase<Derived> {
   LSTMOptions options;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
   State permute_state(const State& state, const Tensor& permutation) const {
     return {this->permute_hidden(std::get<0>(state), permutation), this->permute_hidden(std::get<1>(state), permutation)};
   }
@@ -376,13 +376,13 @@ TORCH_MODULE(RNNCell);
 
 namespace detail {
 /// The module, compiled where it is used.
-template <class Derived>
+template <class Derived, class State = std::tuple<Tensor, Tensor>>
 class LSTMCellBase : public RNNCellImplBase<Derived> {
  public:
   explicit LSTMCellBase(const LSTMCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 4)), options(options_) {}
 
   /// The new hidden and cell state.
-  std::tuple<Tensor, Tensor> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
+  State forward(const Tensor& input, std::optional<State> hx_opt = {}) {
     this->check_forward_input(input, "input");
     if (hx_opt) {
       this->check_forward_input(std::get<0>(*hx_opt), "hx[0]");
@@ -396,7 +396,7 @@ class LSTMCellBase : public RNNCellImplBase<Derived> {
   LSTMCellOptions options;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
 }  // namespace detail
 
