@@ -89,7 +89,7 @@ template <class Options, class State = LBFGSParamState>
 class LBFGSOf : public Optimizer {
  public:
   explicit LBFGSOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(defaults))) {
+      : Optimizer(param_groups, as_options(new Options(defaults))) {
     TORCH_CHECK(param_groups_.size() == 1, "LBFGS doesn't support per-parameter options (parameter groups)");
     if (!defaults.max_eval()) {
       const int64_t most = defaults.max_iter() * 5 / 4;
@@ -174,7 +174,7 @@ class LBFGSOf : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new State); }
+  OptimizerParamState* new_state() const override { return new State; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format("LBFGS",
                        "The func_evals and n_iter value in state will be set to 0, ro will be set to an empty deque and al will be set to "
