@@ -138,9 +138,11 @@ size: setup ## stripped sizes: minimal, inference, full
 
 # ---- Installing ----
 
-install: cmake jar ## headers, libraries, CMake and pkg-config files, jar below PREFIX
+install: cmake jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
 	cmake --install $(CMAKE_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
+	cargo build --release --locked -p rushlight-cli
+	install -D -m 755 target/release/rushlight $(abspath $(PREFIX))/bin/rushlight
 
 clean: ## removes everything that was built
 	cargo clean

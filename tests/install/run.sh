@@ -40,3 +40,6 @@ jar=$(echo "$prefix"/share/java/rushlight-*.jar)
 javac -cp "$jar" -d "$build/classes" "$root/examples/hello/Hello.java"
 fitted=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
 expect "the jar" "$fitted" "$(java -cp "$jar:$build/classes" Hello)"
+
+expect "the command-line tool" "PyTorch, 4 tensors, 11 elements, 44 B" \
+  "$("$prefix/bin/rushlight" inspect "$root/tests/data/io/model.pt" | head -n 1 | sed 's/^[^:]*: //')"

@@ -1,0 +1,54 @@
+//! The command-line tool `rushlight`.
+//!
+//! `model` is a file of tensors, whatever its format (`npz` is NumPy's); `inspect` and `convert` are the commands, `summary`
+//! the figures of a tensor's values.
+
+mod convert;
+mod inspect;
+mod model;
+mod npz;
+mod summary;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Looks into files of models and converts them: PyTorch's .pt, safetensors and NumPy's .npz.
+///
+/// Nothing in a file is executed.
+#[derive(Parser)]
+#[command(name = "rushlight", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Lists what files hold: names, dtypes, shapes, sizes.
+    Inspect(inspect::Inspect),
+    /// Writes the tensors of a file in another format.
+    Convert(convert::Convert),
+}
+
+fn main() -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    let result = match Arguments::parse().command {
+        Command::Inspect(command) => command.run(&mut out),
+        Command::Convert(command) => command.run(&mut out),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has seen enough (`| head`).
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A closed stream leaves nobody to tell.
+            let _ = writeln!(std::io::stderr(), "rushlight: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,124 @@
+//! NumPy's archives: a zip file with an array in each record, whose name ends in `.npy`.
+
+use anyhow::{Context, Result, bail, ensure};
+use npyz::{Order, TypeStr, WriteOptions, WriterBuilder};
+use rushlight_base::{DType, DimVec, Storage, contiguous_strides};
+use rushlight_io::Entry;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// How NumPy writes the dtypes that both have. (It has no bfloat16 and no complex halves.)
+const DTYPES: [(DType, &str); 14] = [
+    (DType::Bool, "|b1"),
+    (DType::U8, "|u1"),
+    (DType::I8, "|i1"),
+    (DType::I16, "<i2"),
+    (DType::U16, "<u2"),
+    (DType::I32, "<i4"),
+    (DType::U32, "<u4"),
+    (DType::I64, "<i8"),
+    (DType::U64, "<u8"),
+    (DType::F16, "<f2"),
+    (DType::F32, "<f4"),
+    (DType::F64, "<f8"),
+    (DType::C64, "<c8"),
+    (DType::C128, "<c16"),
+];
+
+/// Is this a zip file of arrays only?
+pub fn is_npz(path: &Path) -> bool {
+    let archive = File::open(path).ok().and_then(|file| ZipArchive::new(file).ok());
+    archive.is_some_and(|archive| archive.file_names_raw().all(|name| name.ends_with(b".npy")))
+}
+
+/// The arrays of an archive.
+pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
+    let mut archive = ZipArchive::new(source)?;
+    let mut entries = Vec::with_capacity(archive.len());
+    for at in 0..archive.len() {
+        let record = archive.by_index(at)?;
+        let record_name = record.name()?.into_owned();
+        let name = npyz::npz::array_name_from_file_name(&record_name)
+            .with_context(|| format!("record '{record_name}' is no array"))?
+            .to_owned();
+        ensure!(
+            record.compression() == CompressionMethod::Stored,
+            "array '{name}' is compressed (numpy.savez_compressed): save it with numpy.savez"
+        );
+        let size = record.size();
+        entries.push(array(&name, record, size).with_context(|| format!("array '{name}'"))?);
+    }
+    Ok(entries)
+}
+
+fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
+    let header = npyz::NpyHeader::from_reader(&mut record)?;
+    let written = header.dtype().descr();
+    let found = DTYPES.iter().find(|(_, text)| written.trim_matches('\'') == *text);
+    let Some((dtype, _)) = found else { bail!("the dtype {written} is not supported") };
+    let mut sizes = DimVec::new();
+    for &extent in header.shape() {
+        sizes.push(i64::try_from(extent)?);
+    }
+    let count = rushlight_base::numel(&sizes)? as u64;
+    let bytes = count.checked_mul(dtype.size() as u64).filter(|bytes| *bytes <= size);
+    let bytes = bytes.with_context(|| format!("{count} elements do not fit into a record of {size} bytes"))?;
+    let mut content = Vec::with_capacity(bytes as usize);
+    record.take(bytes).read_to_end(&mut content)?;
+    ensure!(content.len() as u64 == bytes, "{bytes} bytes are announced, but {} follow", content.len());
+    if *dtype == DType::Bool {
+        content.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+    }
+    let mut entry = Entry::contiguous(name, *dtype, &sizes, storage(&content)?)?;
+    if header.order() == Order::Fortran {
+        let turned: DimVec = sizes.iter().rev().copied().collect();
+        entry.strides = contiguous_strides(&turned).iter().rev().copied().collect();
+    }
+    Ok(entry)
+}
+
+fn storage(bytes: &[u8]) -> Result<Storage> {
+    let storage = Storage::allocate(bytes.len())?;
+    // SAFETY: the storage is new and has as many bytes.
+    unsafe { storage.data().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    Ok(storage)
+}
+
+/// Writes an archive as `numpy.savez` does. The file is replaced whole or not at all.
+pub fn save(path: &Path, entries: &[Entry]) -> Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let result = File::create(&beside)
+        .map_err(anyhow::Error::from)
+        .and_then(|file| write(file, entries))
+        .and_then(|()| Ok(std::fs::rename(&beside, path)?));
+    if result.is_err() {
+        // What there is of it is of no use; why it failed is told.
+        let _ = std::fs::remove_file(&beside);
+    }
+    result.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn write(file: File, entries: &[Entry]) -> Result<()> {
+    let mut archive = ZipWriter::new(file);
+    let mut names = HashSet::new();
+    for entry in entries {
+        let name = &entry.name;
+        ensure!(names.insert(name), "two tensors are called '{name}'");
+        let Some((_, text)) = DTYPES.iter().find(|(dtype, _)| *dtype == entry.dtype) else {
+            bail!("tensor '{name}': NumPy has no dtype for {}; convert it with --dtype", entry.dtype)
+        };
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+        archive.start_file(npyz::npz::file_name_from_array_name(name), options)?;
+        let sizes: Vec<u64> = entry.sizes.iter().map(|&size| size as u64).collect();
+        let dtype = npyz::DType::Plain(text.parse::<TypeStr>()?);
+        WriteOptions::new_header_only().dtype(dtype).shape(&sizes).writer(&mut archive).write_header_only()?;
+        archive.write_all(&entry.row_major()?)?;
+    }
+    archive.finish()?.sync_all()?;
+    Ok(())
+}
