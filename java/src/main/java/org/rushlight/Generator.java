@@ -33,6 +33,11 @@ public final class Generator implements AutoCloseable {
         return new Generator(new Release(NativeCore.generatorDefault()));
     }
 
+    /** A generator that owns a handle. */
+    static Generator wrap(long handle) {
+        return new Generator(new Release(handle));
+    }
+
     private long handle() {
         if (closed) {
             throw new IllegalStateException("the generator is closed");

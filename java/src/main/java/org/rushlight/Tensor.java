@@ -643,6 +643,20 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
+    /**
+     * Lets this tensor have the elements, dtype and shape of another one. Its gradient and its identity stay.
+     *
+     * @param other a tensor; the two share its elements
+     */
+    public void setData(Tensor other) {
+        acquire(this, other);
+        try {
+            NativeCore.setData(handle, other.handle);
+        } finally {
+            release(this, other);
+        }
+    }
+
     // Values out.
 
     /**
