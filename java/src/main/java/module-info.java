@@ -3,6 +3,7 @@ module org.rushlight {
     requires static transitive org.jspecify;
 
     exports org.rushlight;
+    exports org.rushlight.data;
     exports org.rushlight.nn;
     exports org.rushlight.optim;
 }

@@ -54,6 +54,16 @@ public final class Scope implements AutoCloseable {
         return tensor;
     }
 
+    /**
+     * Does a tensor belong to this scope?
+     *
+     * @param tensor a tensor
+     * @return true if closing the scope closes it
+     */
+    public boolean contains(Tensor tensor) {
+        return tensor.scope == this;
+    }
+
     private void add(Tensor tensor) {
         tensor.scope = this;
         tensor.older = newest;

@@ -252,6 +252,21 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /**
+     * Lets a tensor that belongs to no scope join the innermost scope of this thread: the counterpart of {@link #unscoped}, as for what
+     * another thread has made.
+     *
+     * @return this tensor
+     */
+    public Tensor scoped() {
+        checkOpen();
+        if (scope != null) {
+            throw new IllegalStateException(label() + " belongs to a scope already");
+        }
+        Scope.join(this);
+        return this;
+    }
+
+    /**
      * Another owner of the same native tensor, in the innermost scope. Neither close affects the other.
      *
      * @return the second owner
