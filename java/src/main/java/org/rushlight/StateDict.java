@@ -66,4 +66,34 @@ public final class StateDict {
         }
         return tensors;
     }
+
+    /**
+     * Part of a file: what lies under a name, as {@code under(checkpoint, "model")} of a checkpoint
+     * {@code {"model": model.state_dict(), "optimizer": optimizer.state_dict()}}.
+     *
+     * @param tensors tensors by dotted name
+     * @param name the name
+     * @return the tensors whose names begin with it and a dot, without that beginning
+     */
+    public static Map<String, Tensor> under(Map<String, Tensor> tensors, String name) {
+        Map<String, Tensor> part = new LinkedHashMap<>();
+        String prefix = name + ".";
+        tensors.forEach((key, tensor) -> {
+            if (key.startsWith(prefix)) {
+                part.put(key.substring(prefix.length()), tensor);
+            }
+        });
+        return part;
+    }
+
+    /**
+     * The opposite of {@link #under}: adds tensors under a name.
+     *
+     * @param tensors tensors by dotted name
+     * @param name the name
+     * @param into where they are added
+     */
+    public static void addUnder(Map<String, Tensor> tensors, String name, Map<String, Tensor> into) {
+        tensors.forEach((key, tensor) -> into.put(name + "." + key, tensor));
+    }
 }

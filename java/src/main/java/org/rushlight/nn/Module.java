@@ -297,14 +297,26 @@ public abstract class Module implements AutoCloseable {
      * @throws RushlightException if a name is missing or unexpected, or a shape differs
      */
     public final void loadStateDict(Map<String, Tensor> source) {
+        loadStateDict(source, true);
+    }
+
+    /**
+     * Copies tensors into the parameters and buffers of the same names.
+     *
+     * @param source tensors by dotted name
+     * @param strict the names must be exactly those of {@link #stateDict}; else others are left alone on both sides
+     * @return what was left alone
+     * @throws RushlightException if a name is missing or unexpected though it must not, or a shape differs
+     */
+    public final Incompatible loadStateDict(Map<String, Tensor> source, boolean strict) {
         Map<String, Tensor> state = stateDict();
         List<String> faults = new ArrayList<>();
         List<String> missing = state.keySet().stream().filter(name -> !source.containsKey(name)).toList();
         List<String> unexpected = source.keySet().stream().filter(name -> !state.containsKey(name)).toList();
-        if (!unexpected.isEmpty()) {
+        if (strict && !unexpected.isEmpty()) {
             faults.add("Unexpected key(s) in state_dict: \"" + String.join("\", \"", unexpected) + "\".");
         }
-        if (!missing.isEmpty()) {
+        if (strict && !missing.isEmpty()) {
             faults.add("Missing key(s) in state_dict: \"" + String.join("\", \"", missing) + "\".");
         }
         state.forEach((name, tensor) -> {
@@ -320,9 +332,23 @@ public abstract class Module implements AutoCloseable {
         }
         try (NoGrad guard = new NoGrad()) {
             assert guard != null;
-            state.forEach((name, tensor) -> tensor.copy_(source.get(name)));
+            state.forEach((name, tensor) -> {
+                Tensor from = source.get(name);
+                if (from != null) {
+                    tensor.copy_(from);
+                }
+            });
         }
+        return new Incompatible(missing, unexpected);
     }
+
+    /**
+     * Names that a state dict and a module do not share.
+     *
+     * @param missing names that the module has
+     * @param unexpected names that the state dict has
+     */
+    public record Incompatible(List<String> missing, List<String> unexpected) {}
 
     private static String size(Tensor tensor) {
         return "torch.Size(" + java.util.Arrays.toString(tensor.shape()) + ")";
