@@ -216,9 +216,29 @@ case(LIST, lambda: [], lambda module, inputs: [])
 case("nn.ModuleDict({'one': nn.Linear(2, 3), 'two': nn.Tanh()})", lambda: [], lambda module, inputs: [])
 case("nn.Sequential()", X)
 
+INITS = {
+    "uniform": lambda t: nn.init.uniform_(t, -1, 2),
+    "normal": lambda t: nn.init.normal_(t, 1, 2),
+    "truncNormal": lambda t: nn.init.trunc_normal_(t, 0.5, 1, -1, 1),
+    "constant": lambda t: nn.init.constant_(t, 3),
+    "ones": nn.init.ones_,
+    "zeros": nn.init.zeros_,
+    "dirac": lambda t: nn.init.dirac_(t, 2),
+    "kaimingUniform": lambda t: nn.init.kaiming_uniform_(t, 0.2),
+    "kaimingUniform of outputs": lambda t: nn.init.kaiming_uniform_(t, 0, "fan_out", "relu"),
+    "kaimingNormal": lambda t: nn.init.kaiming_normal_(t, 0, "fan_in", "tanh"),
+    "xavierUniform": lambda t: nn.init.xavier_uniform_(t, 1.5),
+    "xavierNormal": lambda t: nn.init.xavier_normal_(t, nn.init.calculate_gain("sigmoid")),
+    "eye": lambda t: nn.init.eye_(t[:, :, 0]),
+    "sparse": lambda t: nn.init.sparse_(t[:, :, 0], 0.4, 0.1),
+}
+
 
 def main():
     tensors = {}
+    for name, fill in INITS.items():
+        torch.manual_seed(5)
+        tensors[f"init|{name}"] = fill(torch.zeros(6, 4, 3)).numpy()
     for text, inputs, how in CASES:
         torch.manual_seed(5)
         module = eval(text)

@@ -1,6 +1,8 @@
 package org.rushlight;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.rushlight.nn.*;
 import org.rushlight.nn.Module;
@@ -389,6 +392,7 @@ class LayersTest {
             Map<String, Tensor> recorded = StateDict.load(RECORDED);
             Set<String> names = new LinkedHashSet<>();
             recorded.keySet().forEach(key -> names.add(key.substring(0, key.indexOf('|'))));
+            names.remove("init");
             assertEquals(names, cases.keySet().stream().filter(names::contains).collect(java.util.stream.Collectors.toSet()));
             cases.forEach((name, each) -> {
                 try (Scope scope = new Scope()) {
@@ -427,6 +431,76 @@ class LayersTest {
             module.namedBuffers().forEach(
                 (key, tensor) -> same(name + " after " + key, after.getOrDefault(key, state.get(key)), tensor, 1e-6, wrong));
         }
+    }
+
+    @Test
+    void everyInitialisationIsThatOfPyTorch() {
+        Map<String, UnaryOperator<Tensor>> inits = new LinkedHashMap<>();
+        inits.put("uniform", t -> Init.uniform(t, -1, 2));
+        inits.put("normal", t -> Init.normal(t, 1, 2));
+        inits.put("truncNormal", t -> Init.truncNormal(t, 0.5, 1, -1, 1));
+        inits.put("constant", t -> Init.constant(t, 3));
+        inits.put("ones", Init::ones);
+        inits.put("zeros", Init::zeros);
+        inits.put("dirac", t -> Init.dirac(t, 2));
+        inits.put("kaimingUniform", t -> Init.kaimingUniform(t, 0.2));
+        inits.put("kaimingUniform of outputs", t -> Init.kaimingUniform(t, 0, Init.FanMode.FAN_OUT, Init.Gain.RELU));
+        inits.put("kaimingNormal", t -> Init.kaimingNormal(t, 0, Init.FanMode.FAN_IN, Init.Gain.TANH));
+        inits.put("xavierUniform", t -> Init.xavierUniform(t, 1.5));
+        inits.put("xavierNormal", t -> Init.xavierNormal(t, Init.calculateGain(Init.Gain.SIGMOID, 0)));
+        inits.put("eye", t -> Init.eye(t.select(2, 0)));
+        inits.put("sparse", t -> Init.sparse(t.select(2, 0), 0.4, 0.1));
+        List<String> wrong = new ArrayList<>();
+        Leaks.none(() -> {
+            Map<String, Tensor> recorded = StateDict.load(RECORDED);
+            assertEquals(inits.size(), recorded.keySet().stream().filter(key -> key.startsWith("init|")).count());
+            inits.forEach((name, init) -> {
+                Torch.manualSeed(5);
+                same(name, recorded.get("init|" + name), init.apply(Torch.zeros(6, 4, 3)), 1e-6, wrong);
+            });
+        });
+        assertEquals("", String.join("\n", wrong));
+    }
+
+    @Test
+    void gradientsAreClipped() {
+        Leaks.none(() -> {
+            Tensor a = Tensor.of(1f, 2f).requires_grad_(true);
+            Tensor b = Tensor.of(3f).requires_grad_(true);
+            List<Tensor> both = List.of(a, b);
+            a.setGrad(Tensor.of(3f, 0f));
+            b.setGrad(Tensor.of(4f));
+            assertEquals(5, Utils.clipGradNorm(both, 10));
+            assertEquals(4, b.grad().item().doubleValue(), "a norm below the limit leaves gradients as they are");
+            assertEquals(5, Utils.clipGradNorm(both, 1));
+            assertEquals(0.8, b.grad().item().doubleValue(), 1e-6);
+            assertEquals(0.8, Utils.clipGradNorm(both, 1, Double.POSITIVE_INFINITY, true), 1e-6);
+            Utils.clipGradValue(both, 0.7);
+            assertEquals(0.6f, a.grad().toFloatArray()[0], 1e-6);
+            assertEquals(0.7f, b.grad().item().doubleValue(), 1e-6);
+            b.setGrad(Tensor.of(Float.NaN));
+            assertThrows(RushlightException.class, () -> Utils.clipGradNorm(both, 1, 2, true));
+            Utils.vectorToParameters(Utils.parametersToVector(both).mul(10), both);
+            assertEquals(30, b.item().doubleValue());
+            assertTrue(b.isLeaf());
+        });
+    }
+
+    @Test
+    void wrongCallsSaySo() {
+        Leaks.none(() -> {
+            assertThrows(TensorValueException.class, () -> new Conv2d(3, 4, 1, 2, 3));
+            assertThrows(TensorValueException.class, () -> new Conv2d(new Conv2d.Options(3, 4, 3).withGroups(2)));
+            assertThrows(TensorValueException.class, () -> new Conv2d(new Conv2d.Options(3, 4, 3).withPadding("full")));
+            assertThrows(TensorValueException.class, () -> new Embedding(new Embedding.Options(3, 4).withPaddingIdx(3)));
+            assertThrows(TensorValueException.class, () -> new MultiheadAttention(5, 2));
+            assertThrows(TensorValueException.class, () -> new GRU(new GRU.Options(2, 4).withProjSize(2)));
+            assertThrows(TensorValueException.class, () -> new Hardtanh(1, 1));
+            try (BatchNorm2d norm = new BatchNorm2d(2); L1Loss loss = new L1Loss()) {
+                assertThrows(TensorValueException.class, () -> norm.forward(Torch.ones(2, 2)));
+                assertThrows(NotImplementedException.class, () -> loss.forward(Torch.ones(2)));
+            }
+        });
     }
 
     private static void same(String what, Tensor expected, Tensor actual, double tolerance, List<String> wrong) {
