@@ -60,7 +60,7 @@ fn methods(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
-        "import org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
+        "import org.jspecify.annotations.Nullable;\nimport org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */\n\
          public abstract sealed class TensorMethods permits Tensor {\n    TensorMethods() {}\n\n\
          \x20   final Tensor self() {\n        return (Tensor) this;\n    }\n",
@@ -74,7 +74,7 @@ fn functions(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
-        "import org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
+        "import org.jspecify.annotations.Nullable;\nimport org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are functions; call them through {@link Torch}. */\n\
          public abstract sealed class TorchFunctions permits Torch {\n    TorchFunctions() {}\n",
     );
@@ -143,11 +143,49 @@ enum Spelling {
 struct Declared {
     ty: String,
     name: String,
+    /// What may be null: itself, or with brackets its elements.
+    nullable: Nullable,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nullable {
+    Nothing,
+    Itself,
+    Elements,
+}
+
+impl Nullable {
+    fn of(kind: Kind, ty: &str) -> Nullable {
+        match kind {
+            Kind::TensorOptionalList => Nullable::Elements,
+            // Plain numbers, and arguments that may be left out, are there.
+            _ if matches!(ty, "long" | "double") || ty.ends_with("...") => Nullable::Nothing,
+            Kind::TensorOptional
+            | Kind::ScalarOptional
+            | Kind::IntOptional
+            | Kind::IntListOptional
+            | Kind::FloatOptional
+            | Kind::FloatListOptional
+            | Kind::BoolOptional
+            | Kind::StrOptional
+            | Kind::DTypeOptional
+            | Kind::LayoutOptional
+            | Kind::DeviceOptional
+            | Kind::MemoryFormatOptional
+            | Kind::GeneratorOptional => Nullable::Itself,
+            _ => Nullable::Nothing,
+        }
+    }
 }
 
 impl Declared {
     fn text(&self) -> String {
-        format!("{} {}", self.ty, self.name)
+        let Declared { ty, name, nullable } = self;
+        match (nullable, ty.strip_suffix("[]")) {
+            (Nullable::Nothing, _) => format!("{ty} {name}"),
+            (Nullable::Itself, Some(element)) => format!("{element} @Nullable [] {name}"),
+            _ => format!("@Nullable {ty} {name}"),
+        }
     }
 
     fn erased(&self) -> String {
@@ -180,9 +218,14 @@ fn parameters(face: &Face, method: bool, count: usize, spelling: Spelling) -> Ve
             Kind::FloatOptional if spelling == Spelling::Plain => "double".into(),
             kind => public_type(kind).into(),
         };
-        parameters.push(Declared { ty, name: java_parameter(&param.name) });
+        let nullable = Nullable::of(param.kind, &ty);
+        parameters.push(Declared { ty, name: java_parameter(&param.name), nullable });
     }
-    parameters.extend(face.outs.iter().map(|out| Declared { ty: "Tensor".into(), name: java_parameter(out) }));
+    parameters.extend(face.outs.iter().map(|out| Declared {
+        ty: "Tensor".into(),
+        name: java_parameter(out),
+        nullable: Nullable::Nothing,
+    }));
     parameters
 }
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.Memory;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
@@ -46,19 +47,21 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */
-    Scope scope;
-    Tensor older;
-    Tensor newer;
+    @Nullable Scope scope;
+    @Nullable Tensor older;
+    @Nullable Tensor newer;
 
     private final long handle;
     private final Cleaner.Cleanable cleanable;
+    private final LeakDetector.@Nullable Traced traced;
     /** Bit 0: closed. The rest: twice the number of native calls that use the tensor now. */
     private volatile int state;
-    private String name;
+    private @Nullable String name;
 
     private Tensor(long handle) {
         this.handle = handle;
-        this.cleanable = CLEANER.register(this, new Release(handle));
+        this.traced = LeakDetector.trace(handle);
+        this.cleanable = CLEANER.register(this, traced != null ? traced : new Release(handle));
     }
 
     /** What the cleaner runs. It must not refer to the tensor. */
@@ -79,7 +82,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Like {@link #wrap}; 0 becomes null. */
-    static Tensor wrapNullable(long handle) {
+    static @Nullable Tensor wrapNullable(long handle) {
         return handle == 0 ? null : wrap(handle);
     }
 
@@ -96,7 +99,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return handle;
     }
 
-    static long handleOrZero(Tensor tensor) {
+    static long handleOrZero(@Nullable Tensor tensor) {
         return tensor == null ? 0 : tensor.handle;
     }
 
@@ -109,7 +112,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Null for null; 0 for a null element. */
-    static long[] handlesOrZero(Tensor[] tensors) {
+    static long @Nullable [] handlesOrZero(@Nullable Tensor @Nullable [] tensors) {
         if (tensors == null) {
             return null;
         }
@@ -120,7 +123,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return handles;
     }
 
-    static Tensor[] concat(Tensor[] list, Tensor... more) {
+    static @Nullable Tensor[] concat(@Nullable Tensor[] list, @Nullable Tensor @Nullable ... more) {
         if (more == null) {
             return list;
         }
@@ -130,14 +133,14 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Keeps the native tensor alive until {@link #release}, also against the collector and a close on another thread. */
-    static void acquire(Tensor a) {
+    static void acquire(@Nullable Tensor a) {
         if (a != null && ((int) STATE.getAndAdd(a, 2) & 1) != 0) {
             release(a);
             throw new IllegalStateException(a.label() + " is closed");
         }
     }
 
-    static void acquire(Tensor a, Tensor b) {
+    static void acquire(@Nullable Tensor a, @Nullable Tensor b) {
         acquire(a);
         try {
             acquire(b);
@@ -147,7 +150,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void acquire(Tensor a, Tensor b, Tensor c) {
+    static void acquire(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c) {
         acquire(a, b);
         try {
             acquire(c);
@@ -157,7 +160,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void acquire(Tensor a, Tensor b, Tensor c, Tensor d) {
+    static void acquire(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c, @Nullable Tensor d) {
         acquire(a, b, c);
         try {
             acquire(d);
@@ -167,7 +170,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void acquire(Tensor... tensors) {
+    static void acquire(@Nullable Tensor... tensors) {
         for (int i = 0; i < tensors.length; i++) {
             try {
                 acquire(tensors[i]);
@@ -178,30 +181,30 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void release(Tensor a) {
+    static void release(@Nullable Tensor a) {
         if (a != null && (int) STATE.getAndAdd(a, -2) == 3) {
             // Closed while in use, and this was the last user.
             a.cleanable.clean();
         }
     }
 
-    static void release(Tensor a, Tensor b) {
+    static void release(@Nullable Tensor a, @Nullable Tensor b) {
         release(a);
         release(b);
     }
 
-    static void release(Tensor a, Tensor b, Tensor c) {
+    static void release(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c) {
         release(a);
         release(b);
         release(c);
     }
 
-    static void release(Tensor a, Tensor b, Tensor c, Tensor d) {
+    static void release(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c, @Nullable Tensor d) {
         release(a, b);
         release(c, d);
     }
 
-    static void release(Tensor... tensors) {
+    static void release(@Nullable Tensor... tensors) {
         for (Tensor tensor : tensors) {
             release(tensor);
         }
@@ -215,6 +218,9 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         int before = (int) STATE.getAndBitwiseOr(this, 1);
         if ((before & 1) != 0) {
             return;
+        }
+        if (traced != null) {
+            traced.close();
         }
         Scope of = scope;
         if (of != null) {
@@ -814,6 +820,27 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return buffer;
     }
 
+    /**
+     * The variance of all elements: {@code var}, whose name is a word of Kotlin.
+     *
+     * @return a scalar
+     */
+    public Tensor variance() {
+        return var();
+    }
+
+    /**
+     * The variance along dimensions: {@code var}, whose name is a word of Kotlin.
+     *
+     * @param dim dimensions, or null for all
+     * @param correction what is taken off the number of elements, or null for 1
+     * @param keepdim keep the dimensions with size 1
+     * @return the variances
+     */
+    public Tensor variance(long @Nullable [] dim, @Nullable Number correction, boolean keepdim) {
+        return var(dim, correction, keepdim);
+    }
+
     // Indexing.
 
     /**
@@ -904,7 +931,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      *
      * @return the name, or null for a leaf
      */
-    public String gradFn() {
+    public @Nullable String gradFn() {
         acquire(this);
         try {
             return NativeCore.gradFnName(handle);
@@ -918,7 +945,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      *
      * @return the gradient, or null
      */
-    public Tensor grad() {
+    public @Nullable Tensor grad() {
         acquire(this);
         try {
             return wrapNullable(NativeCore.grad(handle));
@@ -932,7 +959,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      *
      * @param grad the gradient, or null to remove it
      */
-    public void setGrad(Tensor grad) {
+    public void setGrad(@Nullable Tensor grad) {
         acquire(this, grad);
         try {
             NativeCore.setGrad(handle, handleOrZero(grad));
@@ -972,7 +999,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      * @param retainGraph keep the graph for another call
      * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
      */
-    public void backward(Tensor gradient, boolean retainGraph, boolean createGraph) {
+    public void backward(@Nullable Tensor gradient, boolean retainGraph, boolean createGraph) {
         acquire(this, gradient);
         try {
             long[] gradients = gradient == null ? null : new long[] {gradient.handle};
@@ -1025,7 +1052,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      *
      * @return the node, or null for a leaf
      */
-    public Node gradNode() {
+    public @Nullable Node gradNode() {
         acquire(this);
         try {
             return Node.wrapNullable(NativeCore.gradFn(handle));
@@ -1040,7 +1067,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      * @param hook receives the gradient, null where none arrived; returns one that replaces it, or null
      * @return closing it removes the hook
      */
-    public Hook registerHook(UnaryOperator<Tensor> hook) {
+    public Hook registerHook(UnaryOperator<@Nullable Tensor> hook) {
         LongUnaryOperator upcall = handle -> {
             try (Tensor grad = wrapNullable(handle)) {
                 return retained(hook.apply(grad));
@@ -1089,7 +1116,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
 
     /** A registered hook. */
     public static final class Hook implements AutoCloseable {
-        private Runnable remove;
+        private @Nullable Runnable remove;
 
         Hook(Runnable remove) {
             this.remove = remove;
@@ -1110,7 +1137,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
 
     /** A function of tensors that the native side calls. */
     interface OfTensors {
-        Tensor[] call(Tensor[] first, Tensor[] second, boolean[] flags);
+        @Nullable Tensor @Nullable [] call(Tensor[] first, Tensor[] second, boolean[] flags);
     }
 
     /** The function with handles. Its tensors, and those that it makes, are closed when it returns. */
@@ -1132,7 +1159,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** A share of its own for the native side; 0 for null. */
-    static long retained(Tensor tensor) {
+    static long retained(@Nullable Tensor tensor) {
         acquire(tensor);
         try {
             return tensor == null ? 0 : NativeCore.retain(tensor.handle);
