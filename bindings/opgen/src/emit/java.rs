@@ -62,7 +62,7 @@ fn methods(families: &[Family]) -> String {
     text.push_str(
         "import org.jspecify.annotations.Nullable;\nimport org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */\n\
-         public abstract sealed class TensorMethods permits Tensor {\n    TensorMethods() {}\n\n\
+         public abstract sealed class TensorMethods permits TensorAutograd {\n    TensorMethods() {}\n\n\
          \x20   final Tensor self() {\n        return (Tensor) this;\n    }\n",
     );
     text.push_str(&members(families, true));

@@ -6,7 +6,7 @@ import org.rushlight.internal.Convert;
 import org.rushlight.internal.Native;
 
 /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */
-public abstract sealed class TensorMethods permits Tensor {
+public abstract sealed class TensorMethods permits TensorAutograd {
     TensorMethods() {}
 
     final Tensor self() {
