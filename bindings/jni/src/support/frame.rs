@@ -59,6 +59,11 @@ impl<'l> Frame<'l> {
         Frame { raw: env.into_raw(), entered: None }
     }
 
+    /// The function table, for calls that need no more: entering the environment costs more than they do.
+    pub(crate) fn raw(&self) -> *mut JNIEnv {
+        self.raw
+    }
+
     /// The environment, for what has no method here.
     pub(crate) fn env(&mut self) -> &mut Env<'l> {
         let raw = self.raw;

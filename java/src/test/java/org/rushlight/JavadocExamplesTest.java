@@ -81,6 +81,7 @@ public class JavadocExamplesTest {
 
     @Test
     void everyExampleRuns(@TempDir Path folder) throws Exception {
+        long before = Leaks.live();
         ByteBuffer digits = ByteBuffer.allocate(16 + 2 * 28 * 28).putInt(0x803).putInt(2).putInt(28).putInt(28);
         Files.write(folder.resolve("train-images-idx3-ubyte"), digits.array());
         Files.write(folder.resolve("train-labels-idx1-ubyte"), new byte[] {0, 0, 8, 1, 0, 0, 0, 2, 4, 2});
@@ -116,5 +117,7 @@ public class JavadocExamplesTest {
             Torch.setCacheLimit(1L << 30);
         }
         assertEquals(examples.size(), ran);
+        // Examples leave models to the collector.
+        Leaks.collect(before);
     }
 }

@@ -7,11 +7,10 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -230,7 +229,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private final class Epoch implements Iterator<B> {
         private final long[] order;
         private final int batches;
-        private final Deque<Future<Prepared<B>>> jobs = new ArrayDeque<>();
+        private final Deque<Job> jobs = new ArrayDeque<>();
         private int begun;
         private int taken;
         private boolean ended;
@@ -253,8 +252,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
             }
             int most = options.maxJobs == 0 ? 2 * options.workers : options.maxJobs;
             while (jobs.size() < most && begun < batches) {
-                long[] indices = indices(begun++);
-                jobs.addLast(workers.submit(() -> prepare(indices)));
+                Job job = new Job(indices(begun++));
+                jobs.addLast(job);
+                workers.execute(job);
             }
         }
 
@@ -285,47 +285,90 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
             return prepared.batch();
         }
 
-        private Prepared<B> await(Future<Prepared<B>> job) {
+        private Prepared<B> await(Job job) {
             try {
-                return job.get();
-            } catch (ExecutionException e) {
-                end();
-                throw new WorkerException(e.getCause());
+                return job.take();
             } catch (InterruptedException e) {
                 jobs.addFirst(job);
                 end();
                 Thread.currentThread().interrupt();
                 throw new CancellationException("interrupted while waiting for a batch");
+            } catch (WorkerException e) {
+                end();
+                throw e;
             }
         }
 
         /** Nobody wants the batches that are prepared. */
         private void end() {
             ended = true;
-            for (Future<Prepared<B>> job : jobs) {
-                // A job that runs is let run: its tensors are freed when it is done.
-                job.cancel(false);
-                if (!job.isCancelled()) {
-                    discard(job);
-                }
-            }
+            jobs.forEach(Job::abandon);
             jobs.clear();
         }
+    }
 
-        private void discard(Future<Prepared<B>> job) {
+    /** A batch that a worker prepares. */
+    private final class Job implements Runnable {
+        private final long[] indices;
+        private boolean running;
+        private boolean abandoned;
+        private @Nullable Prepared<B> result;
+        private @Nullable Throwable failure;
+
+        Job(long[] indices) {
+            this.indices = indices;
+        }
+
+        @Override
+        public void run() {
+            synchronized (this) {
+                if (abandoned) {
+                    return;
+                }
+                running = true;
+            }
+            Prepared<B> prepared = null;
+            Throwable thrown = null;
+            try {
+                prepared = prepare(indices);
+            } catch (Throwable e) { // Whatever it is, the caller hears of it.
+                thrown = e;
+            }
+            synchronized (this) {
+                running = false;
+                result = prepared;
+                failure = thrown;
+                notifyAll();
+            }
+        }
+
+        synchronized Prepared<B> take() throws InterruptedException {
+            while (result == null && failure == null) {
+                wait();
+            }
+            if (result == null) {
+                throw new WorkerException(Objects.requireNonNull(failure));
+            }
+            return result;
+        }
+
+        /** Ends without a taker: what runs is waited for, and what was made is freed. */
+        synchronized void abandon() {
+            abandoned = true;
             boolean interrupted = false;
-            while (true) {
+            while (running) {
                 try {
-                    job.get().made().forEach(Tensor::close);
-                    break;
+                    wait();
                 } catch (InterruptedException e) {
                     interrupted = true;
-                } catch (ExecutionException e) {
-                    break; // It made nothing that is left.
                 }
             }
             if (interrupted) {
                 Thread.currentThread().interrupt();
+            }
+            if (result != null) {
+                result.made().forEach(Tensor::close);
+                result = null;
             }
         }
     }
