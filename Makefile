@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check opgen opgen-check notices \
+.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
         notices-check valgrind bench bench-java compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -89,7 +89,13 @@ test-install: ## installs into a folder and uses that as a stranger would
 check: setup opgen-check notices-check ## formatting, lints, generated files
 	cargo fmt --all --check
 	cargo clippy -q --locked --workspace --all-targets -- -D warnings
+	cargo clippy -q --locked -p rushlight-capi --no-default-features --features minimal -- -D warnings
+	cargo clippy -q --locked -p rushlight-capi --no-default-features --features inference -- -D warnings
 	cargo check -q --locked -p rushlight-capi --features cuda
+
+features: setup ## every family of operators compiles alone, with what it needs
+	@for family in $$(sed -n 's/^\(op-[a-z_]*\) = .*/\1/p' core/tensor/Cargo.toml); do echo "$$family"; \
+	  cargo clippy -q --locked -p rushlight-capi --no-default-features --features "$$family" -- -D warnings || exit 1; done
 
 opgen: setup ## writes every generated file from core/schema
 	cargo run -q --locked -p opgen

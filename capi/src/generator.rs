@@ -25,7 +25,7 @@ pub unsafe extern "C" fn rlt_generator_new(seed: u64, out: *mut *mut rlt_generat
     })
 }
 
-/// The generator that operators use when they are given none.
+/// The generator that operators use when they are given none. Until it is seeded, its numbers differ from process to process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_generator_default(out: *mut *mut rlt_generator) -> i32 {
     guard("rlt_generator_default", || {

@@ -23,7 +23,7 @@ extern "C" {
 int32_t rlt_generator_new(uint64_t seed, struct rlt_generator **out);
 
 /**
- * The generator that operators use when they are given none.
+ * The generator that operators use when they are given none. Until it is seeded, its numbers differ from process to process.
  */
 int32_t rlt_generator_default(struct rlt_generator **out);
 

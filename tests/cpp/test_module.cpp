@@ -192,6 +192,43 @@ TEST(Init, BoundsAndGains) {
   EXPECT_THROW(nn::init::xavier_normal_(torch::empty({3})), c10::Error);
 }
 
+// In libtorch these options are std::variants.
+TEST(Options, ChoicesActLikeVariants) {
+  namespace enumtype = torch::enumtype;
+  auto loss = nn::functional::MSELossFuncOptions(torch::kSum);
+  const auto& seen = loss.reduction();
+  EXPECT_NE(std::get_if<enumtype::kSum>(&loss.reduction()), nullptr);
+  EXPECT_EQ(std::get_if<enumtype::kMean>(&seen), nullptr);
+  EXPECT_TRUE(std::holds_alternative<enumtype::kSum>(seen));
+  std::get<enumtype::kSum>(seen);
+  EXPECT_THROW(std::get<enumtype::kMean>(seen), std::bad_variant_access);
+  EXPECT_TRUE(std::visit([](auto name) { return std::is_same_v<decltype(name), enumtype::kSum>; }, loss.reduction()));
+  std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum> variant = seen;
+  EXPECT_EQ(variant.index(), 2u);
+  variant = torch::kNone;
+  loss.reduction(variant);
+  EXPECT_EQ(enumtype::get_enum_name(seen), "kNone");
+  EXPECT_EQ(enumtype::get_enum_name(variant), "kNone");
+  loss.reduction() = torch::kMean;
+  EXPECT_EQ(seen.index(), 1u);
+  EXPECT_EQ(enumtype::reduction_get_enum(seen), at::Reduction::Mean);
+
+  auto conv = nn::Conv2dOptions(1, 2, 3).padding({1, 2});
+  EXPECT_EQ((**std::get_if<torch::ExpandingArray<2>>(&conv.padding()))[1], 2);
+  conv.padding(torch::kSame);
+  EXPECT_EQ(std::get_if<torch::ExpandingArray<2>>(&conv.padding()), nullptr);
+  std::variant<torch::ExpandingArray<2>, enumtype::kValid, enumtype::kSame> padding = conv.padding();
+  EXPECT_EQ(padding.index(), 2u);
+  conv.padding(3).padding(padding);
+  EXPECT_TRUE(std::holds_alternative<enumtype::kSame>(conv.padding()));
+
+  auto layer = nn::TransformerEncoderLayerOptions(4, 2).activation([](const Tensor& x) { return x + 1; });
+  std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>> activation = layer.activation();
+  EXPECT_EQ(std::get<2>(activation)(torch::ones({})).item<float>(), 2);
+  activation = torch::kGELU;
+  EXPECT_TRUE(std::holds_alternative<enumtype::kGELU>(layer.activation(activation).activation()));
+}
+
 TEST(OrderedDict, KeepsOrder) {
   torch::OrderedDict<std::string, int> dict("Number");
   dict.insert("z", 1);

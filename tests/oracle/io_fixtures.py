@@ -73,7 +73,10 @@ def write_fixtures():
     }
     for name, content in files.items():
         torch.save(content, FOLDER / name)
-    torch.save(model().state_dict(), FOLDER / "legacy.pt", _use_new_zipfile_serialization=False)
+        torch.save(content, FOLDER / f"legacy_{name}", _use_new_zipfile_serialization=False)
+    torch.save(
+        model().state_dict(), FOLDER / "legacy_protocol5.pt", pickle_protocol=5, _use_new_zipfile_serialization=False
+    )
     torch.save(model().state_dict(), FOLDER / "protocol5.pt", pickle_protocol=5)
     torch.save(model(), FOLDER / "whole_module.pt")
 

@@ -814,57 +814,6 @@ pub unsafe extern "C" fn rlt_tensor_new_zeros(
     })
 }
 
-/// Makes complex numbers of their real and imaginary parts.
-///
-/// `out_i = real_i + imag_i * sqrt(-1)`
-///
-/// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: Both parts must be of one dtype: half, float or double.
-///
-/// `complex(Tensor real, Tensor imag) -> Tensor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_complex(
-    real: *const rlt_tensor,
-    imag: *const rlt_tensor,
-    out0: *mut *mut rlt_tensor,
-) -> i32 {
-    guard("rlt_tensor_complex", move || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let real = arg::tensor(real, "real")?;
-            let imag = arg::tensor(imag, "imag")?;
-            let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::complex(&real, &imag)?)
-        }
-    })
-}
-
-/// Makes complex numbers of their real and imaginary parts.
-///
-/// `out_i = real_i + imag_i * sqrt(-1)`
-///
-/// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: Both parts must be of one dtype: half, float or double.
-/// The result is written into `out`, resized where needed.
-///
-/// `complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_complex_out(
-    real: *const rlt_tensor,
-    imag: *const rlt_tensor,
-    out: *const rlt_tensor,
-) -> i32 {
-    guard("rlt_tensor_complex_out", move || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let real = arg::tensor(real, "real")?;
-            let imag = arg::tensor(imag, "imag")?;
-            let out = arg::tensor(out, "out")?;
-            ops::complex_out(&real, &imag, &out)
-        }
-    })
-}
-
 /// Makes complex numbers of their sizes and angles.
 ///
 /// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`

@@ -782,6 +782,128 @@ pub unsafe extern "C" fn rlt_tensor_neg_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+/// Takes the size of each element: of a complex number, a real one.
+///
+/// `out_i = |self_i|`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `abs(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_abs(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_abs", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::abs(&self_)?)
+        }
+    })
+}
+
+/// Takes the size of each element: of a complex number, a real one.
+///
+/// `out_i = |self_i|`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `self`.
+///
+/// `abs_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_abs_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_abs_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::abs_(&self_)
+        }
+    })
+}
+
+/// Takes the size of each element: of a complex number, a real one.
+///
+/// `out_i = |self_i|`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `out`, resized where needed.
+///
+/// `abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_abs_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_abs_out", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::abs_out(&self_, &out)
+        }
+    })
+}
+
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+///
+/// `out_i = self_i / |self_i|, 0 at 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `sgn(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sgn(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_sgn", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::sgn(&self_)?)
+        }
+    })
+}
+
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+///
+/// `out_i = self_i / |self_i|, 0 at 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `self`.
+///
+/// `sgn_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sgn_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_sgn_", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::sgn_(&self_)
+        }
+    })
+}
+
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+///
+/// `out_i = self_i / |self_i|, 0 at 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `out`, resized where needed.
+///
+/// `sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sgn_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_sgn_out", move || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::sgn_out(&self_, &out)
+        }
+    })
+}
+
 /// Raises e to each element; integers give floating point.
 ///
 /// `out_i = e^(self_i)`

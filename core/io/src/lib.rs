@@ -26,11 +26,13 @@ pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
 
 fn load_with(path: &Path, entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>) -> Result<Vec<Entry>> {
     let mut source = open(path)?;
-    let mut magic = [0u8; 2];
-    let is_zip = source.read_exact(&mut magic).is_ok() && &magic == b"PK";
+    let mut start = Vec::new();
+    source.by_ref().take(24).read_to_end(&mut start)?;
     source.rewind()?;
-    let entries =
-        if is_zip { pt::read(source).and_then(entries_of) } else { safetensors::read(source).map(|file| file.entries) };
+    let entries = match pt::is_pt(&start) {
+        true => pt::read(source).and_then(entries_of),
+        false => safetensors::read(source).map(|file| file.entries),
+    };
     entries.map_err(|error| error.context(path.display()))
 }
 

@@ -133,13 +133,34 @@ fn lengths_beyond_the_input_are_refused() {
 }
 
 #[test]
+fn streams_that_lie_about_their_parts_are_refused() {
+    let sound = legacy("model");
+    let refusal = |from: &[u8], to: &[u8]| {
+        let at = sound.windows(from.len()).position(|window| window == from).unwrap();
+        let file = [&sound[..at], to, &sound[at + from.len()..]].concat();
+        within(1 << 20, || pt::read(Cursor::new(file)).expect_err("accepted")).message().to_owned()
+    };
+    let assert_refused = |from: &[u8], to: &[u8], reason: &str| {
+        let actual = refusal(from, to);
+        assert!(actual.contains(reason), "{actual}");
+    };
+    assert_refused(b"M\xe9\x03.", b"M\xe8\x03.", "version Int(1000)");
+    assert_refused(b"little_endianq\x02\x88", b"little_endianq\x02\x89", "not said to be little-endian");
+    assert_refused(b"ctorch\nFloatStorage", b"ctorch\nload\nStorage", "'torch.load'");
+    // The two elements of the first storage, in the order of the keys.
+    assert_refused(b".\x02\0\0\0\0\0\0\0", b".\xff\xff\xff\xff\xff\xff\xff\x7f", "elements are announced, but");
+    assert_refused(b"X\x0e\0\0\094243031871664q\x01", b"X\x0e\0\0\094243031871665q\x01", "nothing says what storage");
+    assert_refused(b"K\x06Ntq", b"K\x07Ntq", "the file holds 24 bytes");
+}
+
+#[test]
 fn tensors_beyond_their_storage_are_refused() {
     let max = i64::MAX.to_string();
     let good = archive(&[("a/data.pkl", &tensor_pickle("FloatStorage", "16", "0", "16", "1")), ("a/data/0", &[0; 64])]);
     assert_eq!(pt::read(Cursor::new(good)).unwrap().entries[0].sizes.as_slice(), [16]);
-    assert_refused(&tensor_pickle("FloatStorage", "17", "0", "16", "1"), "the archive holds 64 bytes");
-    assert_refused(&tensor_pickle("FloatStorage", &max, "0", "16", "1"), "the archive holds 64 bytes");
-    assert_refused(&tensor_pickle("FloatStorage", "-1", "0", "16", "1"), "the archive holds 64 bytes");
+    assert_refused(&tensor_pickle("FloatStorage", "17", "0", "16", "1"), "the file holds 64 bytes");
+    assert_refused(&tensor_pickle("FloatStorage", &max, "0", "16", "1"), "the file holds 64 bytes");
+    assert_refused(&tensor_pickle("FloatStorage", "-1", "0", "16", "1"), "the file holds 64 bytes");
     assert_refused(&tensor_pickle("FloatStorage", "16", "0", "17", "1"), "reach beyond the 16 elements");
     assert_refused(&tensor_pickle("FloatStorage", "16", "0", "9", "2"), "reach beyond");
     assert_refused(&tensor_pickle("FloatStorage", "16", "1", "16", "1"), "reach beyond");
@@ -212,11 +233,16 @@ fn small_safetensors() -> Vec<u8> {
     safetensors::to_bytes(&small_entries(), None).unwrap()
 }
 
+/// A stream as PyTorch wrote them before 1.6.
+fn legacy(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/../../tests/data/io/legacy_{name}.pt", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
 #[test]
 fn a_file_cut_anywhere_is_refused() {
-    let (pt_file, safetensors_file) = (small_pt(), small_safetensors());
+    let (pt_files, safetensors_file) = ([small_pt(), legacy("model")], small_safetensors());
     within(1 << 20, || {
-        for end in 0..pt_file.len() {
+        for (pt_file, end) in pt_files.iter().flat_map(|file| (0..file.len()).map(move |end| (file, end))) {
             assert!(pt::read(Cursor::new(&pt_file[..end])).is_err(), "cut at {end}");
         }
         for end in 0..safetensors_file.len() {
@@ -274,6 +300,9 @@ fn damaged_files_never_panic() {
     };
     let read_safetensors = |bytes| safetensors::read(Cursor::new(bytes)).is_ok();
     survive(&small_pt(), 6000, read_pt);
+    for name in ["model", "views", "checkpoint"] {
+        survive(&legacy(name), 6000, read_pt);
+    }
     // Some damage only changes values or names: not every copy is refused.
     let read = survive(&small_safetensors(), 6000, read_safetensors);
     assert!(read > 50, "{read}");

@@ -15,13 +15,16 @@ impl Generator {
         Generator(Arc::new(Mutex::new(random::Generator::new(seed))))
     }
 
-    /// The generator that operators use when they are given none.
+    /// A generator that starts from a seed that nobody can foresee.
+    fn unforeseen() -> Generator {
+        let generator = Generator::new(random::Generator::DEFAULT_SEED);
+        generator.lock().seed();
+        generator
+    }
+
+    /// The generator that operators use when they are given none. Until somebody seeds it, each process has other numbers.
     pub fn default_cpu() -> Generator {
-        DEFAULT
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| Generator::new(random::Generator::DEFAULT_SEED))
-            .clone()
+        DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Generator::unforeseen).clone()
     }
 
     /// Draw from it. An operator holds the lock for its whole output, so that concurrent calls do not mix.
@@ -63,4 +66,17 @@ pub fn manual_seed(seed: u64) {
 /// Forget the default generator; the next use starts a new one.
 pub fn shutdown() {
     DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs that never seed must not repeat each other's numbers.
+    #[test]
+    fn what_nobody_seeded_differs_each_time() {
+        let seed = || Generator::unforeseen().lock().initial_seed();
+        assert_ne!(seed(), seed());
+        assert_ne!(seed(), random::Generator::DEFAULT_SEED);
+    }
 }

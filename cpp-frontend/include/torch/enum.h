@@ -1,4 +1,4 @@
-// Enumerators that options take: a type and a value of it per name, for std::variant.
+// Enumerators that options take: a type and a value of it per name, and OneOf, which holds one of them.
 #pragma once
 
 #include <ATen/core/Reduction.h>
@@ -65,38 +65,70 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace enumtype {
 
-/// `kMean` and its like as text.
-template <class... Names>
-std::string get_enum_name(const std::variant<Names...>& choice) {
-  static constexpr const char* texts[] = {Names::text...};
-  return texts[choice.index()];
-}
+template <class Name>
+inline constexpr Name enumerator{};
 
-/// One of several enumerators: what std::variant does, at a fraction of its compile time.
+/// Base of what is a std::variant in libtorch: converts from and to `Choice::Variant`, and std::get_if and its kin take it. Options
+/// are full of choices, and each class of std::variant would cost every program 10 ms of compile time.
+template <class Choice>
+struct VariantLike {
+  constexpr bool valueless_by_exception() const noexcept { return false; }
+};
+
+/// One of several enumerators.
 template <class... Names>
-class OneOf {
+class OneOf : public VariantLike<OneOf<Names...>> {
  public:
+  using Variant = std::variant<Names...>;
+
+  /// The first.
+  constexpr OneOf() = default;
   template <class Name, std::enable_if_t<(std::is_same_v<Name, Names> || ...), bool> = true>
   constexpr OneOf(Name) : index_(position<Name>()) {}
+  template <class Other, std::enable_if_t<std::is_same_v<Other, Variant>, bool> = true>
+  constexpr OneOf(const Other& choice) : index_(static_cast<unsigned char>(choice.index())) {}
+  operator Variant() const {
+    static constexpr Variant variants[] = {Names()...};
+    return variants[index_];
+  }
+
+  constexpr size_t index() const noexcept { return index_; }
   template <class Name>
-  constexpr bool is() const {
+  constexpr bool is() const noexcept {
     return index_ == position<Name>();
+  }
+  /// The enumerator if it is `Name`, else nullptr.
+  template <class Name>
+  constexpr const Name* get_if() const noexcept {
+    return is<Name>() ? &enumerator<Name> : nullptr;
   }
 
  private:
   template <class Name>
-  static constexpr int position() {
-    int index = 0;
+  static constexpr unsigned char position() {
+    static_assert((std::is_same_v<Name, Names> || ...), "not one of these enumerators");
+    unsigned char index = 0;
     (void)((std::is_same_v<Name, Names> || (++index, false)) || ...);
     return index;
   }
 
-  int index_;
+  unsigned char index_ = 0;
 };
+
+/// `kMean` and its like as text.
+template <class... Names>
+std::string get_enum_name(const OneOf<Names...>& choice) {
+  static constexpr const char* texts[] = {Names::text...};
+  return texts[choice.index()];
+}
+template <class... Names>
+std::string get_enum_name(const std::variant<Names...>& choice) {
+  return get_enum_name(OneOf<Names...>(choice));
+}
 
 /// The number that operators take for a reduction.
 template <class... Names>
-at::Reduction::Reduction reduction_get_enum(const std::variant<Names...>& choice) {
+at::Reduction::Reduction reduction_get_enum(const OneOf<Names...>& choice) {
   static constexpr int numbers[] = {(std::is_same_v<Names, kNone>   ? at::Reduction::None
                                      : std::is_same_v<Names, kMean> ? at::Reduction::Mean
                                      : std::is_same_v<Names, kSum>  ? at::Reduction::Sum
@@ -105,10 +137,34 @@ at::Reduction::Reduction reduction_get_enum(const std::variant<Names...>& choice
   if (number == at::Reduction::END) rlt::raise<Error>(get_enum_name(choice) + " is not a valid value for reduction");
   return static_cast<at::Reduction::Reduction>(number);
 }
+template <class... Names>
+at::Reduction::Reduction reduction_get_enum(const std::variant<Names...>& choice) {
+  return reduction_get_enum(OneOf<Names...>(choice));
+}
 
 }  // namespace enumtype
 RLT_NAMESPACE_END
 }  // namespace torch
+
+// What programs ask the std::variant that libtorch has in place of such a choice.
+namespace std {
+template <class Alternative, class Choice>
+constexpr bool holds_alternative(const torch::enumtype::VariantLike<Choice>& choice) noexcept {
+  return static_cast<const Choice&>(choice).template get_if<Alternative>() != nullptr;
+}
+template <class Alternative, class Choice>
+constexpr const Alternative* get_if(const torch::enumtype::VariantLike<Choice>* choice) noexcept {
+  return choice ? static_cast<const Choice*>(choice)->template get_if<Alternative>() : nullptr;
+}
+template <class Alternative, class Choice>
+Alternative get(const torch::enumtype::VariantLike<Choice>& choice) {
+  return get<Alternative>(typename Choice::Variant(static_cast<const Choice&>(choice)));
+}
+template <class Visitor, class Choice>
+decltype(auto) visit(Visitor&& visitor, const torch::enumtype::VariantLike<Choice>& choice) {
+  return visit(static_cast<Visitor&&>(visitor), typename Choice::Variant(static_cast<const Choice&>(choice)));
+}
+}  // namespace std
 
 // Options that an enumerator alone makes, one constructor for each.
 #define TORCH_OPTIONS_CTOR_VARIANT_ARG3(Options, argument, A, B, C) \

@@ -492,31 +492,6 @@ int32_t rlt_tensor_new_zeros(const rlt_tensor *self_,
                              rlt_tensor **out0);
 
 /**
- * Makes complex numbers of their real and imaginary parts.
- *
- * `out_i = real_i + imag_i * sqrt(-1)`
- *
- * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Both parts must be of one dtype: half, float or double.
- *
- * `complex(Tensor real, Tensor imag) -> Tensor`
- */
-int32_t rlt_tensor_complex(const rlt_tensor *real, const rlt_tensor *imag, rlt_tensor **out0);
-
-/**
- * Makes complex numbers of their real and imaginary parts.
- *
- * `out_i = real_i + imag_i * sqrt(-1)`
- *
- * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Both parts must be of one dtype: half, float or double.
- * The result is written into `out`, resized where needed.
- *
- * `complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)`
- */
-int32_t rlt_tensor_complex_out(const rlt_tensor *real, const rlt_tensor *imag, const rlt_tensor *out);
-
-/**
  * Makes complex numbers of their sizes and angles.
  *
  * `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`

@@ -12,44 +12,6 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Takes the size of each element: of a complex number, a real one.
- *
- * `out_i = |self_i|`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- *
- * `abs(Tensor self) -> Tensor`
- */
-int32_t rlt_tensor_abs(const rlt_tensor *self_, rlt_tensor **out0);
-
-/**
- * Takes the size of each element: of a complex number, a real one.
- *
- * `out_i = |self_i|`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- * The result is written into `self`.
- *
- * `abs_(Tensor(a!) self) -> Tensor(a!)`
- */
-int32_t rlt_tensor_abs_(const rlt_tensor *self_);
-
-/**
- * Takes the size of each element: of a complex number, a real one.
- *
- * `out_i = |self_i|`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- * The result is written into `out`, resized where needed.
- *
- * `abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
- */
-int32_t rlt_tensor_abs_out(const rlt_tensor *self_, const rlt_tensor *out);
-
-/**
  * Takes the sign of each element.
  *
  * `out_i = -1, 0 or 1`
@@ -86,44 +48,6 @@ int32_t rlt_tensor_sign_(const rlt_tensor *self_);
  * `sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_sign_out(const rlt_tensor *self_, const rlt_tensor *out);
-
-/**
- * Takes the direction of each element: the sign, or the complex number of size 1.
- *
- * `out_i = self_i / |self_i|, 0 at 0`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- *
- * `sgn(Tensor self) -> Tensor`
- */
-int32_t rlt_tensor_sgn(const rlt_tensor *self_, rlt_tensor **out0);
-
-/**
- * Takes the direction of each element: the sign, or the complex number of size 1.
- *
- * `out_i = self_i / |self_i|, 0 at 0`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- * The result is written into `self`.
- *
- * `sgn_(Tensor(a!) self) -> Tensor(a!)`
- */
-int32_t rlt_tensor_sgn_(const rlt_tensor *self_);
-
-/**
- * Takes the direction of each element: the sign, or the complex number of size 1.
- *
- * `out_i = self_i / |self_i|, 0 at 0`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- * The result is written into `out`, resized where needed.
- *
- * `sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
- */
-int32_t rlt_tensor_sgn_out(const rlt_tensor *self_, const rlt_tensor *out);
 
 /**
  * Rounds each element up; integers stay.

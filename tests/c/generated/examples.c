@@ -2248,30 +2248,12 @@ static void example_rms_norm(void) {
     rlt_tensor_free(input0);
 }
 
-// abs([-2, 3]) -> [2, 3]
-static void example_abs(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){-2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_abs(self0, &out), "abs");
-    example_expect(out, "abs", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
 // sign([-2.5, 0.0]) -> [-1.0, 0.0]
 static void example_sign(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-2.5f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_sign(self0, &out), "sign");
     example_expect(out, "sign", (const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// sgn([-2.5, 0.0]) -> [-1.0, 0.0]
-static void example_sgn(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){-2.5f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_sgn(self0, &out), "sgn");
-    example_expect(out, "sgn", (const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
@@ -2842,6 +2824,24 @@ static void example_neg(void) {
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_neg(self0, &out), "neg");
     example_expect(out, "neg", (const int64_t[]){-1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// abs([-2, 3]) -> [2, 3]
+static void example_abs(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){-2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_abs(self0, &out), "abs");
+    example_expect(out, "abs", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// sgn([-2.5, 0.0]) -> [-1.0, 0.0]
+static void example_sgn(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.5f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sgn(self0, &out), "sgn");
+    example_expect(out, "sgn", (const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
@@ -4722,9 +4722,7 @@ int main(void) {
     example_scaled_dot_product_attention();
     example_group_norm();
     example_rms_norm();
-    example_abs();
     example_sign();
-    example_sgn();
     example_ceil();
     example_floor();
     example_trunc();
@@ -4781,6 +4779,8 @@ int main(void) {
     example_div_Tensor_mode();
     example_div_Scalar_mode();
     example_neg();
+    example_abs();
+    example_sgn();
     example_exp();
     example_sqrt();
     example_log();

@@ -230,9 +230,7 @@ int main() {
   example("scaled_dot_product_attention", [] { return at::scaled_dot_product_attention(torch::tensor({{1.0}}), torch::tensor({{2.0}}), torch::tensor({{3.0}})); }, torch::tensor({{3.0}}));
   example("group_norm", [] { return at::group_norm(torch::tensor({{1.0, 3.0}}), 1, {}, {}, 0.0); }, torch::tensor({{-1.0, 1.0}}));
   example("rms_norm", [] { return at::rms_norm(torch::tensor({{3.0, 3.0}}), {2}, {}, 0.0); }, torch::tensor({{1.0, 1.0}}));
-  example("abs", [] { return at::abs(torch::tensor({-2, 3})); }, torch::tensor({2, 3}));
   example("sign", [] { return at::sign(torch::tensor({-2.5, 0.0})); }, torch::tensor({-1.0, 0.0}));
-  example("sgn", [] { return at::sgn(torch::tensor({-2.5, 0.0})); }, torch::tensor({-1.0, 0.0}));
   example("ceil", [] { return at::ceil(torch::tensor({0.5, -0.5})); }, torch::tensor({1.0, -0.0}));
   example("floor", [] { return at::floor(torch::tensor({0.5, -0.5})); }, torch::tensor({0.0, -1.0}));
   example("trunc", [] { return at::trunc(torch::tensor({1.5, -1.5})); }, torch::tensor({1.0, -1.0}));
@@ -289,6 +287,8 @@ int main() {
   example("div.Tensor_mode", [] { return at::div(torch::tensor({7, -7}), torch::tensor({2, 2}), "floor"); }, torch::tensor({3, -4}));
   example("div.Scalar_mode", [] { return at::div(torch::tensor({7, -7}), 2, "trunc"); }, torch::tensor({3, -3}));
   example("neg", [] { return at::neg(torch::tensor({1, -2})); }, torch::tensor({-1, 2}));
+  example("abs", [] { return at::abs(torch::tensor({-2, 3})); }, torch::tensor({2, 3}));
+  example("sgn", [] { return at::sgn(torch::tensor({-2.5, 0.0})); }, torch::tensor({-1.0, 0.0}));
   example("exp", [] { return at::exp(torch::tensor({0.0})); }, torch::tensor({1.0}));
   example("sqrt", [] { return at::sqrt(torch::tensor({4.0, 9.0})); }, torch::tensor({2.0, 3.0}));
   example("log", [] { return at::log(torch::tensor({1.0})); }, torch::tensor({0.0}));

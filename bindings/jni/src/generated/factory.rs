@@ -578,39 +578,6 @@ pub extern "system" fn Java_org_rushlight_internal_Native_new_1zeros<'l>(
     })
 }
 
-/// `complex(Tensor real, Tensor imag) -> Tensor`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_Native_complex<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    real: TensorHandle,
-    imag: TensorHandle,
-) -> jlong {
-    guard(env, move |frame| {
-        let real = real.get("real")?;
-        let imag = imag.get("imag")?;
-        let result = ops::complex(&real, &imag)?;
-        Ok(frame.give(result))
-    })
-}
-
-/// `complex.out(Tensor real, Tensor imag, *, Tensor(a!) out) -> Tensor(a!)`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_Native_complex_1out<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    real: TensorHandle,
-    imag: TensorHandle,
-    out: TensorHandle,
-) {
-    guard(env, move |_frame| {
-        let real = real.get("real")?;
-        let imag = imag.get("imag")?;
-        let out = out.get("out")?;
-        ops::complex_out(&real, &imag, &out)
-    })
-}
-
 /// `polar(Tensor abs, Tensor angle) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_polar<'l>(

@@ -554,6 +554,90 @@ pub extern "system" fn Java_org_rushlight_internal_Native_neg_1out<'l>(
     })
 }
 
+/// `abs(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_abs<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::abs(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `abs_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_abs_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::abs_(&self_)
+    })
+}
+
+/// `abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_abs_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::abs_out(&self_, &out)
+    })
+}
+
+/// `sgn(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sgn<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, move |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::sgn(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `sgn_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sgn_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        ops::sgn_(&self_)
+    })
+}
+
+/// `sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sgn_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, move |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::sgn_out(&self_, &out)
+    })
+}
+
 /// `exp(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_exp<'l>(

@@ -5,7 +5,7 @@
 //! size of the pickle that paid for them.
 
 use super::pickle::{Global, Graph, Kind, MAX_TENSORS, Node, TensorRef, Value};
-use rushlight_base::{Result, bail, ensure};
+use rushlight_base::{DType, Result, bail, ensure};
 use std::collections::HashSet;
 
 /// Containers inside containers.
@@ -41,6 +41,14 @@ pub(super) struct Leaves<'a> {
     pub values: Vec<(String, Leaf)>,
     /// How many tensors stand before each value.
     pub tensors_before: Vec<usize>,
+}
+
+impl<'a> Leaves<'a> {
+    /// The keys of the storages that some tensor views as bool.
+    pub fn storages_of_bools(&self) -> HashSet<&'a str> {
+        let bools = self.tensors.iter().filter(|(_, tensor)| tensor.dtype == DType::Bool);
+        bools.map(|(_, tensor)| tensor.storage.key).collect()
+    }
 }
 
 /// Walks the graph of a pickle of `pickle_bytes` bytes.

@@ -3,9 +3,10 @@
 //! `pickle` reads the object graph without executing anything, `flatten` turns it into named leaves, `read`
 //! fetches the storages they refer to, `write` makes a file that `torch.load(path, weights_only=True)` reads
 //! as a state dict, `values` gives what is no tensor the form of one. Archives of PyTorch 1.6 (2020) and later, uncompressed, little-endian, as PyTorch writes
-//! them; the older formats are refused by name.
+//! them, and the streams that it wrote before (`legacy`).
 
 mod flatten;
+mod legacy;
 mod pickle;
 mod read;
 mod values;
@@ -13,7 +14,7 @@ mod write;
 
 pub use flatten::Leaf;
 pub use pickle::Kind;
-pub use read::{Checkpoint, load, read};
+pub use read::{Checkpoint, is_pt, load, read};
 pub use write::{save, write};
 
 use rushlight_base::DType;

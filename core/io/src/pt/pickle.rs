@@ -85,13 +85,15 @@ pub(super) enum Node<'a> {
     Tensor(Box<TensorRef<'a>>),
 }
 
-/// A storage in the archive, by its key.
+/// A storage of the file, by its key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StorageRef<'a> {
     pub key: &'a str,
     /// `None`: untyped, counted in bytes.
     pub dtype: Option<DType>,
     pub numel: i64,
+    /// The element at which it begins, of a part of a storage that old files name.
+    pub start: i64,
 }
 
 /// A tensor over a storage.
@@ -114,11 +116,16 @@ pub(super) struct Graph<'a> {
     pub root: Value<'a>,
 }
 
-/// Runs the pickle.
+/// Runs the pickle of an archive.
 pub(super) fn read(bytes: &[u8]) -> Result<Graph<'_>> {
+    read_at(bytes, 0, "data.pkl").map(|(graph, _)| graph)
+}
+
+/// Runs the pickle that begins at `at`, `name` in messages, and says where it ends.
+pub(super) fn read_at<'a>(bytes: &'a [u8], at: usize, name: &str) -> Result<(Graph<'a>, usize)> {
     let mut machine = Machine {
         bytes,
-        at: 0,
+        at,
         stack: Vec::new(),
         marks: Vec::new(),
         memo: HashMap::new(),
@@ -128,9 +135,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Graph<'_>> {
     };
     loop {
         let start = machine.at;
-        let stopped = machine.step().map_err(|error| error.context(format_args!("data.pkl, byte {start}")))?;
+        let stopped = machine.step().map_err(|error| error.context(format_args!("{name}, byte {start}")))?;
         if let Some(root) = stopped {
-            return Ok(Graph { nodes: machine.nodes, root });
+            return Ok((Graph { nodes: machine.nodes, root }, machine.at));
         }
     }
 }
@@ -166,8 +173,9 @@ impl<'a> Machine<'a> {
             b'J' => self.array().and_then(|bytes| self.push(Value::Int(i32::from_le_bytes(bytes).into())))?,
             0x8a => self.long()?,
             b'G' => self.array().and_then(|bytes| self.push(Value::Float(f64::from_be_bytes(bytes))))?,
-            0x8c => self.byte().and_then(|length| self.text(length.into()))?,
-            b'X' => self.u32().and_then(|length| self.text(length.into()))?,
+            // Text of Python 2 ('U', 'T') is ASCII where PyTorch wrote it.
+            0x8c | b'U' => self.byte().and_then(|length| self.text(length.into()))?,
+            b'X' | b'T' => self.u32().and_then(|length| self.text(length.into()))?,
             0x8d => self.u64().and_then(|length| self.text(length))?,
             b'c' => self.global_lines()?,
             0x93 => self.stack_global()?,
@@ -358,20 +366,29 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A persistent id: `("storage", class, key, device, numel)`.
+    /// A persistent id: `("storage", class, key, device, numel)`; in old files also which part of the storage: all of it,
+    /// or `(key of the part, first element, elements)`.
     fn persistent(&mut self) -> Result<()> {
         let id = self.pop()?;
-        let storage = match self.tuple(id)? {
+        let (storage, part) = match self.tuple(id)? {
             [
                 Value::Text("storage"),
                 Value::Global(Global::Storage(dtype)),
                 Value::Text(key),
                 Value::Text(_),
                 Value::Int(numel),
-            ] => StorageRef { key, dtype: *dtype, numel: *numel },
+                rest @ ..,
+            ] if rest.len() < 2 => (StorageRef { key, dtype: *dtype, numel: *numel, start: 0 }, rest.first().copied()),
             _ => bail!(Io, "a persistent id that does not describe a storage"),
         };
-        self.push_node(Node::Storage(storage))
+        let start = match part {
+            None | Some(Value::None) => 0,
+            Some(part) => match self.tuple(part)? {
+                [Value::Text(_), Value::Int(first), Value::Int(_)] => *first,
+                _ => bail!(Io, "a part of a storage that has no place in it"),
+            },
+        };
+        self.push_node(Node::Storage(StorageRef { start, ..storage }))
     }
 
     fn reduce(&mut self) -> Result<()> {
@@ -472,6 +489,7 @@ impl<'a> Machine<'a> {
         let (Value::Int(offset), Value::Bool(requires_grad)) = (offset, requires_grad) else {
             bail!(Io, "a tensor with the offset {offset:?} and requires_grad {requires_grad:?}")
         };
+        let offset = offset.checked_add(storage.start).ok_or_else(|| err!(Io, "a tensor with the offset {offset}"))?;
         let (sizes, strides) = (self.integers(sizes)?, self.integers(strides)?);
         Ok(TensorRef { storage, dtype, offset, sizes, strides, requires_grad, conjugate: false, negative: false })
     }

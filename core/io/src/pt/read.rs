@@ -1,18 +1,19 @@
-//! Fetches the storages that the pickle of an archive refers to.
+//! From a `.pt` file to entries: fetches the storages that the pickle of an archive refers to.
 
-use super::flatten::{Leaf, flatten};
+use super::flatten::{Leaf, Leaves, flatten};
+use super::legacy;
 use super::pickle::{self, StorageRef, TensorRef};
 use crate::entry::{Entry, filled_storage, normalise_bools};
 use crate::{length_of, open, reserve};
 use rushlight_base::{DType, Result, Storage, ensure, err};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 /// No state dict has a pickle of this size.
-const MAX_PICKLE: u64 = 64 << 20;
+pub(super) const MAX_PICKLE: u64 = 64 << 20;
 
 /// What a `.pt` file holds, flattened.
 #[derive(Debug)]
@@ -30,21 +31,34 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
     read(open(path.as_ref())?).map_err(|error| error.context(path.as_ref().display()))
 }
 
+/// Is a file that begins so one of PyTorch's? 24 bytes are enough to tell.
+pub fn is_pt(start: &[u8]) -> bool {
+    start.starts_with(b"PK") || legacy::magic_end(start).is_some()
+}
+
 /// Reads from any source that can seek.
 pub fn read(mut source: impl Read + Seek) -> Result<Checkpoint> {
     let length = length_of(&mut source)?;
+    let mut start = Vec::with_capacity(legacy::LONGEST_MAGIC);
+    source.by_ref().take(legacy::LONGEST_MAGIC as u64).read_to_end(&mut start)?;
+    source.rewind()?;
+    if legacy::magic_end(&start).is_some() {
+        return legacy::read(source, length);
+    }
     let mut archive = Archive::open(source, length)?;
     archive.check_byte_order()?;
     let pickle = archive.record("data.pkl", MAX_PICKLE)?;
     let leaves = flatten(&pickle::read(&pickle)?, pickle.len())?;
+    assemble(leaves, |key, of_bools| archive.storage(key, of_bools))
+}
 
-    // The same storage may be viewed as bool by one tensor only: it is normalised if any does.
-    let bools: HashSet<&str> = leaves
-        .tensors
-        .iter()
-        .filter(|(_, tensor)| tensor.dtype == DType::Bool)
-        .map(|(_, tensor)| tensor.storage.key)
-        .collect();
+/// The entries of a pickle's leaves; `fetch` gives the storage of a key, with bools as 0 and 1 if it holds such.
+pub(super) fn assemble<'a>(
+    leaves: Leaves<'a>,
+    mut fetch: impl FnMut(&'a str, bool) -> Result<Storage>,
+) -> Result<Checkpoint> {
+    // A storage may be viewed as bool by some of its tensors only: it is normalised if any does.
+    let bools = leaves.storages_of_bools();
     let mut storages = HashMap::<&str, Storage>::new();
     let mut entries = Vec::with_capacity(leaves.tensors.len());
     for (name, tensor) in leaves.tensors {
@@ -52,9 +66,8 @@ pub fn read(mut source: impl Read + Seek) -> Result<Checkpoint> {
         let storage = match storages.get(key) {
             Some(storage) => storage.clone(),
             None => {
-                let storage = archive
-                    .storage(key, bools.contains(key))
-                    .map_err(|error| error.context(format_args!("tensor '{name}'")))?;
+                let storage =
+                    fetch(key, bools.contains(key)).map_err(|error| error.context(format_args!("tensor '{name}'")))?;
                 storages.insert(key, storage.clone());
                 storage
             }
@@ -82,14 +95,14 @@ fn entry(name: String, tensor: TensorRef<'_>, storage: Storage) -> Result<Entry>
     Ok(entry)
 }
 
-/// Does the archive hold as many bytes as the pickle says?
+/// Does the file hold as many bytes as the pickle says?
 fn check_numel(described: &StorageRef<'_>, storage: &Storage) -> Result<()> {
     let size = described.dtype.map_or(1, DType::size);
     let bytes = usize::try_from(described.numel).ok().and_then(|numel| numel.checked_mul(size));
     ensure!(
         bytes.is_some_and(|bytes| bytes <= storage.bytes()),
         Io,
-        "its storage is said to have {} elements of {size} bytes, but the archive holds {} bytes",
+        "its storage is said to have {} elements of {size} bytes, but the file holds {} bytes",
         described.numel,
         storage.bytes()
     );
@@ -107,13 +120,7 @@ struct Archive<R> {
 
 impl<R: Read + Seek> Archive<R> {
     fn open(source: R, length: u64) -> Result<Archive<R>> {
-        let zip = ZipArchive::new(source).map_err(|error| {
-            err!(
-                Io,
-                "not a .pt file: {error} (files of PyTorch before 1.6, or of _use_new_zipfile_serialization=False, \
-                 are not zip archives: save them again)"
-            )
-        })?;
+        let zip = ZipArchive::new(source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
         let root = zip.file_names_raw().find_map(|name| {
             let directory = std::str::from_utf8(name).ok()?.strip_suffix("/data.pkl")?;
             (!directory.contains('/')).then(|| format!("{directory}/"))

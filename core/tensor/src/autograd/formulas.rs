@@ -168,6 +168,17 @@ pub fn deviation(
     variance(&grad, self_, dim, correction, keepdim)
 }
 
+/// The gradient of a direction: none for a real sign; of a complex number, the part across the direction.
+pub fn sgn(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
+    if !self_.dtype().is_complex() {
+        return grad.zeros();
+    }
+    let size = self_.abs();
+    let along = (grad.conj() * result).real() / &size;
+    let across = grad / &size - result * along;
+    size.eq_scalar(0).where_scalarself(0, across)
+}
+
 /// The sizes of the elements, with 1 for those of size 0, and which these are. Nothing infinite enters a derivative so.
 fn sizes_but_none(self_: &Expr) -> (Expr, Expr) {
     let none = self_.eq_scalar(0);

@@ -1,7 +1,8 @@
 //! Kernels of constants and sequences.
 
-use super::access::{array, copy_into, over};
-use crate::dense::Dense;
+use super::access::{array, copy_into, over, parts};
+use super::views;
+use crate::dense::{Dense, Geometry};
 use crate::options::Options;
 use rushlight_base::{DType, MemoryFormat, Result, Scalar, runtime};
 
@@ -112,4 +113,17 @@ pub fn arange_start(out: &Dense, start: Scalar, end: Scalar, options: Options) -
 /// out_i = start + i step
 pub fn arange_start_step(out: &Dense, start: Scalar, _end: Scalar, step: Scalar, _options: Options) -> Result<()> {
     rushlight_cpu::fill::arange(&array(out), start, step)
+}
+
+/// The real (0) or imaginary (1) parts of a complex tensor.
+pub(super) fn part(dense: &Dense, which: i64) -> Result<Dense> {
+    let parts = parts(dense);
+    let geometry: Geometry = views::select(&parts, -1, which)?;
+    Ok(parts.with_geometry(geometry))
+}
+
+/// out = real + i imag
+pub fn complex(out: &Dense, real: &Dense, imag: &Dense) -> Result<()> {
+    copy_into(&part(out, 0)?, real)?;
+    copy_into(&part(out, 1)?, imag)
 }

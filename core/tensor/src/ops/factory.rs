@@ -1,9 +1,9 @@
 //! Kernels of sequences, identities, and tensors made in the image of others.
 
-use super::access::{array, copy_into, over, parts};
-use super::creation::unset;
+use super::access::{array, copy_into, over};
+use super::creation::{part, unset};
 use super::views;
-use crate::dense::{Dense, Geometry};
+use crate::dense::Dense;
 use crate::options::Options;
 use crate::tensor::scalar_of;
 use rushlight_base::{Result, Scalar};
@@ -135,19 +135,6 @@ pub fn new_ones(out: &Dense, _self: &Dense, _size: &[i64], _options: Options) ->
 /// out = 0
 pub fn new_zeros(out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
     fill_with(out, Scalar::Int(0))
-}
-
-/// The real (0) or imaginary (1) parts of a complex tensor.
-fn part(dense: &Dense, which: i64) -> Result<Dense> {
-    let parts = parts(dense);
-    let geometry: Geometry = views::select(&parts, -1, which)?;
-    Ok(parts.with_geometry(geometry))
-}
-
-/// out = real + i imag
-pub fn complex(out: &Dense, real: &Dense, imag: &Dense) -> Result<()> {
-    copy_into(&part(out, 0)?, real)?;
-    copy_into(&part(out, 1)?, imag)
 }
 
 /// out = abs (cos angle + i sin angle)

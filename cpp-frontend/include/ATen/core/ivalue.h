@@ -131,8 +131,9 @@ struct IValue final {
     return isList() && object_ == other.object_;
   }
   /// A copy that shares nothing with this value. What is the same object here is one object there.
-  RLT_LAZY IValue deepcopy() const {
-    std::vector<std::pair<IValue, IValue>> known;
+  template <class Value = IValue>
+  Value deepcopy() const {
+    std::vector<std::pair<Value, Value>> known;
     return deepcopy(known);
   }
   struct CompIdentityIValues {
@@ -169,7 +170,8 @@ struct IValue final {
     if (!isList() || (!std::is_same_v<T, IValue> && list().kind != detail::list_of<T>)) fail(name);
     return List<T>(std::static_pointer_cast<detail::ListBody>(object_));
   }
-  RLT_LAZY IValue deepcopy(std::vector<std::pair<IValue, IValue>>& known) const {
+  template <class Value>
+  Value deepcopy(std::vector<std::pair<Value, Value>>& known) const {
     if (!isList() && !(isTensor() && tensor_.defined())) return *this;
     for (auto& pair : known) {
       if (is(pair.first)) return pair.second;

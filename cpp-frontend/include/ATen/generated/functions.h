@@ -1530,6 +1530,24 @@ inline Tensor& fill_(Tensor& self, const Tensor& value) {
   rlt::check(rlt_tensor_fill_Tensor_(self.handle(), value.handle()));
   return self;
 }
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor complex(const Tensor& real, const Tensor& imag) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_complex(real.handle(), imag.handle(), &out0));
+  return Tensor(out0);
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor& complex_outf(const Tensor& real, const Tensor& imag, Tensor& out) {
+  rlt::check(rlt_tensor_complex_out(real.handle(), imag.handle(), out.handle()));
+  return out;
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor& complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
+  return complex_outf(real, imag, out);
+}
 
 // distance: Distances and angles between vectors.
 /// The cosine of the angle between vectors along a dimension.
@@ -2709,24 +2727,6 @@ inline Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, Tens
   Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
-}
-/// Makes complex numbers of their real and imaginary parts.
-/// `out_i = real_i + imag_i * sqrt(-1)`
-inline Tensor complex(const Tensor& real, const Tensor& imag) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_complex(real.handle(), imag.handle(), &out0));
-  return Tensor(out0);
-}
-/// Makes complex numbers of their real and imaginary parts.
-/// `out_i = real_i + imag_i * sqrt(-1)`
-inline Tensor& complex_outf(const Tensor& real, const Tensor& imag, Tensor& out) {
-  rlt::check(rlt_tensor_complex_out(real.handle(), imag.handle(), out.handle()));
-  return out;
-}
-/// Makes complex numbers of their real and imaginary parts.
-/// `out_i = real_i + imag_i * sqrt(-1)`
-inline Tensor& complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
-  return complex_outf(real, imag, out);
 }
 /// Makes complex numbers of their sizes and angles.
 /// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
@@ -4701,30 +4701,6 @@ inline Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const 
 }
 
 // numeric: Rounding, signs, remainders, extrema and combinations of each element.
-/// Takes the size of each element: of a complex number, a real one.
-/// `out_i = |self_i|`
-inline Tensor abs(const Tensor& self) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_abs(self.handle(), &out0));
-  return Tensor(out0);
-}
-/// Takes the size of each element: of a complex number, a real one.
-/// `out_i = |self_i|`
-inline Tensor& abs_(Tensor& self) {
-  rlt::check(rlt_tensor_abs_(self.handle()));
-  return self;
-}
-/// Takes the size of each element: of a complex number, a real one.
-/// `out_i = |self_i|`
-inline Tensor& abs_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_abs_out(self.handle(), out.handle()));
-  return out;
-}
-/// Takes the size of each element: of a complex number, a real one.
-/// `out_i = |self_i|`
-inline Tensor& abs_out(Tensor& out, const Tensor& self) {
-  return abs_outf(self, out);
-}
 /// Takes the sign of each element.
 /// `out_i = -1, 0 or 1`
 inline Tensor sign(const Tensor& self) {
@@ -4742,24 +4718,6 @@ inline Tensor& sign_outf(const Tensor& self, Tensor& out) {
 /// `out_i = -1, 0 or 1`
 inline Tensor& sign_out(Tensor& out, const Tensor& self) {
   return sign_outf(self, out);
-}
-/// Takes the direction of each element: the sign, or the complex number of size 1.
-/// `out_i = self_i / |self_i|, 0 at 0`
-inline Tensor sgn(const Tensor& self) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sgn(self.handle(), &out0));
-  return Tensor(out0);
-}
-/// Takes the direction of each element: the sign, or the complex number of size 1.
-/// `out_i = self_i / |self_i|, 0 at 0`
-inline Tensor& sgn_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sgn_out(self.handle(), out.handle()));
-  return out;
-}
-/// Takes the direction of each element: the sign, or the complex number of size 1.
-/// `out_i = self_i / |self_i|, 0 at 0`
-inline Tensor& sgn_out(Tensor& out, const Tensor& self) {
-  return sgn_outf(self, out);
 }
 /// Rounds each element up; integers stay.
 /// `out_i = the least whole number not below self_i`
@@ -5708,6 +5666,48 @@ inline Tensor& neg_outf(const Tensor& self, Tensor& out) {
 /// `out_i = -self_i`
 inline Tensor& neg_out(Tensor& out, const Tensor& self) {
   return neg_outf(self, out);
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor abs(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_abs(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor& abs_(Tensor& self) {
+  rlt::check(rlt_tensor_abs_(self.handle()));
+  return self;
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor& abs_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_abs_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor& abs_out(Tensor& out, const Tensor& self) {
+  return abs_outf(self, out);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+inline Tensor sgn(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sgn(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+inline Tensor& sgn_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sgn_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+inline Tensor& sgn_out(Tensor& out, const Tensor& self) {
+  return sgn_outf(self, out);
 }
 /// Raises e to each element; integers give floating point.
 /// `out_i = e^(self_i)`

@@ -1641,19 +1641,6 @@ Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = {}) const {
 }
 
 // numeric: Rounding, signs, remainders, extrema and combinations of each element.
-/// Takes the size of each element: of a complex number, a real one.
-/// `out_i = |self_i|`
-Tensor abs() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_abs(handle(), &out0));
-  return Tensor(out0);
-}
-/// Takes the size of each element: of a complex number, a real one.
-/// `out_i = |self_i|`
-Tensor& abs_() const {
-  rlt::check(rlt_tensor_abs_(handle()));
-  return const_cast<Tensor&>(*this);
-}
 /// Takes the sign of each element.
 /// `out_i = -1, 0 or 1`
 Tensor sign() const {
@@ -1665,19 +1652,6 @@ Tensor sign() const {
 /// `out_i = -1, 0 or 1`
 Tensor& sign_() const {
   rlt::check(rlt_tensor_sign_(handle()));
-  return const_cast<Tensor&>(*this);
-}
-/// Takes the direction of each element: the sign, or the complex number of size 1.
-/// `out_i = self_i / |self_i|, 0 at 0`
-Tensor sgn() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sgn(handle(), &out0));
-  return Tensor(out0);
-}
-/// Takes the direction of each element: the sign, or the complex number of size 1.
-/// `out_i = self_i / |self_i|, 0 at 0`
-Tensor& sgn_() const {
-  rlt::check(rlt_tensor_sgn_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Rounds each element up; integers stay.
@@ -2342,6 +2316,32 @@ Tensor neg() const {
 /// `out_i = -self_i`
 Tensor& neg_() const {
   rlt::check(rlt_tensor_neg_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+Tensor abs() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_abs(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+Tensor& abs_() const {
+  rlt::check(rlt_tensor_abs_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+Tensor sgn() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sgn(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+Tensor& sgn_() const {
+  rlt::check(rlt_tensor_sgn_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Raises e to each element; integers give floating point.

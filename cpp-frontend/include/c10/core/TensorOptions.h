@@ -90,9 +90,10 @@ struct TensorOptions {
   int32_t device_index() const noexcept { return device().index(); }
   caffe2::TypeMeta dtype() const { return has_dtype() ? static_cast<ScalarType>(raw_.dtype) : get_default_dtype_as_scalartype(); }
   bool has_dtype() const noexcept { return raw_.dtype >= 0; }
-  std::optional<caffe2::TypeMeta> dtype_opt() const noexcept {
+  template <class Type = caffe2::TypeMeta>
+  std::optional<Type> dtype_opt() const noexcept {
     if (!has_dtype()) return std::nullopt;
-    return caffe2::TypeMeta(static_cast<ScalarType>(raw_.dtype));
+    return Type(static_cast<ScalarType>(raw_.dtype));
   }
   Layout layout() const noexcept { return has_layout() ? static_cast<Layout>(raw_.layout) : kStrided; }
   bool has_layout() const noexcept { return raw_.layout >= 0; }

@@ -42,7 +42,8 @@
 #endif
 
 // Before a function that is not virtual: its body is compiled where it is called and nowhere else. The body of an ordinary
-// inline function costs each program all that it instantiates, called or not.
+// inline function costs each program all that it instantiates, called or not. (So do the classes in the body of a template that
+// do not depend on its parameters; where they are many, make them parameters with defaults.)
 #define RLT_LAZY template <class RltLazy = void>
 
 #define C10_LIKELY_OR_CONST(expr) C10_LIKELY(expr)

@@ -28,17 +28,27 @@ struct TempFile {
   std::string name;
 };
 
-inline std::optional<TempFile> try_make_tempfile(std::string_view prefix = "torch-file-") {
+namespace detail {
+/// A new file. Its descriptor is negative where there is none.
+inline TempFile open_tempfile(std::string_view prefix) {
   const char* folder = std::getenv("TMPDIR");
   std::string path = std::string(folder && *folder ? folder : "/tmp") + "/" + std::string(prefix) + "XXXXXX";
   int fd = mkstemp(&path[0]);
-  if (fd < 0) return std::nullopt;
-  return TempFile(std::move(path), fd);
+  return TempFile(fd < 0 ? std::string() : std::move(path), fd);
+}
+}  // namespace detail
+
+// (A template, so that only programs that call it compile the class that it returns.)
+template <class File = TempFile>
+std::optional<File> try_make_tempfile(std::string_view prefix = "torch-file-") {
+  File file = detail::open_tempfile(prefix);
+  if (file.fd < 0) return std::nullopt;
+  return file;
 }
 inline TempFile make_tempfile(std::string_view prefix = "torch-file-") {
-  std::optional<TempFile> file = try_make_tempfile(prefix);
-  if (!file) rlt::raise<Error>("Error generating temporary file");
-  return std::move(*file);
+  TempFile file = detail::open_tempfile(prefix);
+  if (file.fd < 0) rlt::raise<Error>("Error generating temporary file");
+  return file;
 }
 
 RLT_NAMESPACE_END

@@ -48,7 +48,10 @@ class Module : public std::enable_shared_from_this<Module> {
 
   Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
   /// A module with a name of its own, instead of that of its class.
-  explicit Module(std::string name) : Module() { name_ = std::move(name); }
+  explicit Module(std::string name) : Module() {
+    name_ = std::move(name);
+    has_name_ = true;
+  }
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
   Module(Module&&) noexcept = default;
@@ -57,14 +60,15 @@ class Module : public std::enable_shared_from_this<Module> {
 
   /// The class's name.
   const std::string& name() const noexcept {
-    if (!name_) {
+    if (!has_name_) {
 #if RLT_RTTI
       name_ = c10::demangle(typeid(*this).name());
 #else
       name_ = "Module";
 #endif
+      has_name_ = true;
     }
-    return *name_;
+    return name_;
   }
 
   /// A deep copy; modules that derive from Cloneable have one.
@@ -359,7 +363,9 @@ class Module : public std::enable_shared_from_this<Module> {
     stream << indent << ")";
   }
 
-  mutable std::optional<std::string> name_;
+  // Given, or the class's from when somebody asks. (Not a std::optional, whose class each program would compile.)
+  mutable std::string name_;
+  mutable bool has_name_ = false;
   bool is_training_ = true;
 };
 

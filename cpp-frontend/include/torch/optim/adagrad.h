@@ -45,7 +45,7 @@ template <class Options>
 class AdagradOf : public Optimizer {
  public:
   explicit AdagradOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(checked(defaults)))) {
+      : Optimizer(param_groups, as_options(new Options(checked(defaults)))) {
     for (const OptimizerParamGroup& group : param_groups_) {
       for (const Tensor& param : group.params()) {
         state_of<AdagradParamState>(param).sum(torch::full_like(param.detach(), defaults.initial_accumulator_value()));
@@ -71,7 +71,7 @@ class AdagradOf : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new AdagradParamState); }
+  OptimizerParamState* new_state() const override { return new AdagradParamState; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format("Adagrad");
     this->template give_old<AdagradParamState>(archive, "sum_buffers", [](AdagradParamState& state, Tensor& tensor) { state.sum(tensor); });

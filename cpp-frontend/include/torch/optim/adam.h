@@ -101,6 +101,7 @@ struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
 namespace detail {
 
 /// The lists that the fused operators take.
+template <class State>
 struct AdamLists {
   std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
   StepCounters counters;
@@ -109,7 +110,6 @@ struct AdamLists {
     for (auto* list : {&params, &gradients, &exp_avgs, &exp_avg_sqs, &counters.steps}) list->reserve(most);
   }
 
-  template <class State>
   void add(const Tensor& param, Tensor gradient, State& state, bool amsgrad) {
     if (!state.exp_avg().defined()) {
       state.exp_avg(torch::zeros_like(param));
@@ -135,7 +135,7 @@ template <class Options, class State>
 class AdamOf : public Optimizer {
  public:
   explicit AdamOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(check_adam(defaults)))) {}
+      : Optimizer(param_groups, as_options(new Options(check_adam(defaults)))) {}
   explicit AdamOf(std::vector<Tensor> params, Options defaults = {}) : AdamOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
@@ -143,7 +143,7 @@ class AdamOf : public Optimizer {
     Tensor loss = loss_of(closure);
     for (OptimizerParamGroup& group : param_groups_) {
       const Options& options = static_cast<const Options&>(group.options());
-      AdamLists lists(group.params().size());
+      AdamLists<State> lists(group.params().size());
       for (Tensor& param : group.params()) {
         Tensor gradient = param.grad();
         if (gradient.defined()) lists.add(param, std::move(gradient), state_of<State>(param), options.amsgrad());
@@ -158,7 +158,7 @@ class AdamOf : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new State); }
+  OptimizerParamState* new_state() const override { return new State; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format(std::is_same_v<Options, AdamWOptions> ? "AdamW" : "Adam");
     this->template give_old<State>(archive, "step_buffers", [](State& state, Tensor& step) { state.step(step.item<int64_t>()); });

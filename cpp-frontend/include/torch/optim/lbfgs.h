@@ -84,19 +84,12 @@ inline double cubic_minimum(double x1, double f1, double g1, double x2, double f
   return std::min(std::max(place, least), most);
 }
 
-/// A step along a direction: its length, and loss, gradient and slope there.
-struct LinePoint {
-  double t = 0, loss = 0;
-  Tensor gradient;
-  double slope = 0;
-};
-
 /// LBFGS. (A template, so that only programs that make one compile it.)
-template <class Options>
+template <class Options, class State = LBFGSParamState>
 class LBFGSOf : public Optimizer {
  public:
   explicit LBFGSOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(defaults))) {
+      : Optimizer(param_groups, as_options(new Options(defaults))) {
     TORCH_CHECK(param_groups_.size() == 1, "LBFGS doesn't support per-parameter options (parameter groups)");
     if (!defaults.max_eval()) {
       const int64_t most = defaults.max_iter() * 5 / 4;
@@ -112,7 +105,7 @@ class LBFGSOf : public Optimizer {
     TORCH_CHECK(closure != nullptr, "LBFGS requires a closure function");
     const Options& options = static_cast<const Options&>(param_groups_[0].options());
     // The state is that of all parameters; it is kept with the first.
-    LBFGSParamState& state = state_of<LBFGSParamState>(param_groups_[0].params().at(0));
+    State& state = state_of<State>(param_groups_[0].params().at(0));
     Tensor first_loss = evaluate(closure);
     double loss = number(first_loss);
     int64_t evaluations = 1;
@@ -123,9 +116,9 @@ class LBFGSOf : public Optimizer {
 
     Tensor d = state.d(), H_diag = state.H_diag(), prev_gradient = state.prev_flat_grad();
     double t = state.t(), prev_loss = state.prev_loss();
-    std::deque<Tensor>& old_dirs = state.old_dirs();
-    std::deque<Tensor>& old_stps = state.old_stps();
-    std::deque<Tensor>& ro = state.ro();
+    auto& old_dirs = state.old_dirs();
+    auto& old_stps = state.old_stps();
+    auto& ro = state.ro();
     for (int64_t iteration = 1; iteration <= options.max_iter(); ++iteration) {
       state.n_iter(state.n_iter() + 1);
       if (state.n_iter() == 1) {
@@ -181,7 +174,7 @@ class LBFGSOf : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new LBFGSParamState); }
+  OptimizerParamState* new_state() const override { return new State; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format("LBFGS",
                        "The func_evals and n_iter value in state will be set to 0, ro will be set to an empty deque and al will be set to "
@@ -192,13 +185,21 @@ class LBFGSOf : public Optimizer {
     archive.read("H_diag", H_diag, true);
     archive.read("prev_flat_grad", prev_flat_grad, true);
     archive.read("prev_loss", prev_loss, true);
-    auto& state = state_of<LBFGSParamState>(param_groups_[0].params().at(0));
+    auto& state = state_of<State>(param_groups_[0].params().at(0));
     state.d(d).t(number(t)).H_diag(H_diag).prev_flat_grad(prev_flat_grad).prev_loss(number(prev_loss));
-    state.old_dirs(this->template read_old<std::deque<Tensor>>(archive, "old_dirs"));
-    state.old_stps(this->template read_old<std::deque<Tensor>>(archive, "old_stps"));
+    using Steps = std::decay_t<decltype(state.old_dirs())>;
+    state.old_dirs(this->template read_old<Steps>(archive, "old_dirs"));
+    state.old_stps(this->template read_old<Steps>(archive, "old_stps"));
   }
 
  private:
+  /// A step along a direction: its length, and loss, gradient and slope there.
+  struct LinePoint {
+    double t = 0, loss = 0;
+    Tensor gradient;
+    double slope = 0;
+  };
+
   static double number(const Tensor& tensor) { return tensor.item<double>(); }
   static double most(const Tensor& tensor) { return number(tensor.abs().max()); }
   Tensor evaluate(const LossClosure& closure) {
@@ -223,8 +224,8 @@ class LBFGSOf : public Optimizer {
     }
   }
   // The approximate inverse Hessian times the negative gradient, from the history (two-loop recursion).
-  static Tensor direction(LBFGSParamState& state, const Tensor& gradient, const Tensor& H_diag, int64_t history_size) {
-    const std::deque<Tensor>&dirs = state.old_dirs(), &steps = state.old_stps(), &ro = state.ro();
+  static Tensor direction(State& state, const Tensor& gradient, const Tensor& H_diag, int64_t history_size) {
+    const auto &dirs = state.old_dirs(), &steps = state.old_stps(), &ro = state.ro();
     if (!state.al()) state.al(std::vector<Tensor>(static_cast<size_t>(history_size)));
     std::vector<Tensor>& al = *state.al();
     Tensor q = gradient.neg();

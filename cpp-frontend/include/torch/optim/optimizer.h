@@ -4,6 +4,7 @@
 
 #include <c10/util/flat_hash_map.h>
 #include <torch/arg.h>
+#include <torch/detail/owned.h>
 #include <torch/serialize.h>
 #include <torch/types.h>
 
@@ -20,6 +21,8 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 namespace detail {
+using torch::detail::Owned;
+
 // What a subclass of another program's optimizer did not override.
 [[noreturn]] RLT_COLD inline void not_cloneable(const std::string& base) {
   size_t last = base.rfind(':') + 1;
@@ -113,24 +116,31 @@ void read_fields(serialize::InputArchive& archive, Fields& fields, const char* b
 
 }  // namespace detail
 
-/// What an optimizer remembers of one parameter.
-class OptimizerParamState {
+// What optimizers consist of are templates below, with each other's types as parameters, so that only programs that have an
+// optimizer compile them and their pointers.
+namespace detail {
+template <class State>
+class OptimizerParamStateOf {
  public:
-  OptimizerParamState() = default;
-  OptimizerParamState(const OptimizerParamState&) = default;
-  OptimizerParamState& operator=(const OptimizerParamState&) = default;
-  virtual ~OptimizerParamState() = default;
-  virtual std::unique_ptr<OptimizerParamState> clone() const { detail::not_cloneable("torch::optim::OptimizerParamState"); }
+  OptimizerParamStateOf() = default;
+  OptimizerParamStateOf(const OptimizerParamStateOf&) = default;
+  OptimizerParamStateOf& operator=(const OptimizerParamStateOf&) = default;
+  virtual ~OptimizerParamStateOf() = default;
+  virtual std::unique_ptr<State> clone() const { not_cloneable("torch::optim::OptimizerParamState"); }
   virtual void serialize(torch::serialize::OutputArchive&) const {
-    detail::not_serializable("torch::optim::OptimizerParamState", "OutputArchive");
+    not_serializable("torch::optim::OptimizerParamState", "OutputArchive");
   }
-  virtual void serialize(torch::serialize::InputArchive&) { detail::not_serializable("torch::optim::OptimizerParamState", "InputArchive"); }
+  virtual void serialize(torch::serialize::InputArchive&) { not_serializable("torch::optim::OptimizerParamState", "InputArchive"); }
 };
+}  // namespace detail
 
-template <class Derived>
+/// What an optimizer remembers of one parameter.
+class OptimizerParamState : public detail::OptimizerParamStateOf<OptimizerParamState> {};
+
+template <class Derived, class State = OptimizerParamState>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
-  std::unique_ptr<OptimizerParamState> clone() const override { return std::unique_ptr<OptimizerParamState>(new Derived(static_cast<const Derived&>(*this))); }
+  std::unique_ptr<State> clone() const override { return std::unique_ptr<State>(new Derived(static_cast<const Derived&>(*this))); }
   void serialize(torch::serialize::OutputArchive& archive) const override {
     detail::write_fields(archive, static_cast<const Derived&>(*this), "torch::optim::OptimizerParamState");
   }
@@ -139,26 +149,31 @@ class OptimizerCloneableParamState : public OptimizerParamState {
   }
 };
 
-/// The numbers that steer an optimizer.
-class OptimizerOptions {
+namespace detail {
+template <class Options>
+class OptimizerOptionsOf {
  public:
-  OptimizerOptions() = default;
-  OptimizerOptions(const OptimizerOptions&) = default;
-  OptimizerOptions& operator=(const OptimizerOptions&) = default;
-  virtual ~OptimizerOptions() = default;
-  virtual std::unique_ptr<OptimizerOptions> clone() const { detail::not_cloneable("torch::optim::OptimizerOptions"); }
+  OptimizerOptionsOf() = default;
+  OptimizerOptionsOf(const OptimizerOptionsOf&) = default;
+  OptimizerOptionsOf& operator=(const OptimizerOptionsOf&) = default;
+  virtual ~OptimizerOptionsOf() = default;
+  virtual std::unique_ptr<Options> clone() const { not_cloneable("torch::optim::OptimizerOptions"); }
   virtual void serialize(torch::serialize::OutputArchive&) const {
-    detail::not_serializable("torch::optim::OptimizerOptions", "OutputArchive");
+    not_serializable("torch::optim::OptimizerOptions", "OutputArchive");
   }
-  virtual void serialize(torch::serialize::InputArchive&) { detail::not_serializable("torch::optim::OptimizerOptions", "InputArchive"); }
-  virtual double get_lr() const { detail::no_lr("get_lr"); }
-  virtual void set_lr(const double) { detail::no_lr("set_lr"); }
+  virtual void serialize(torch::serialize::InputArchive&) { not_serializable("torch::optim::OptimizerOptions", "InputArchive"); }
+  virtual double get_lr() const { no_lr("get_lr"); }
+  virtual void set_lr(const double) { no_lr("set_lr"); }
 };
+}  // namespace detail
 
-template <class Derived>
+/// The numbers that steer an optimizer.
+class OptimizerOptions : public detail::OptimizerOptionsOf<OptimizerOptions> {};
+
+template <class Derived, class Options = OptimizerOptions>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
-  std::unique_ptr<OptimizerOptions> clone() const override { return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this))); }
+  std::unique_ptr<Options> clone() const override { return std::unique_ptr<Options>(new Derived(static_cast<const Derived&>(*this))); }
   void serialize(torch::serialize::OutputArchive& archive) const override {
     detail::write_fields(archive, static_cast<const Derived&>(*this), "torch::optim::OptimizerOptions");
   }
@@ -189,41 +204,49 @@ bool operator==(const Fields& a, const Fields& b) {
   return equal;
 }
 
-/// Parameters that share options.
-class OptimizerParamGroup {
+namespace detail {
+template <class Options>
+class OptimizerParamGroupOf {
  public:
-  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
-  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
-      : params_(std::move(params)), options_(std::move(options)) {}
-  OptimizerParamGroup(const OptimizerParamGroup& other)
-      : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
-  OptimizerParamGroup(OptimizerParamGroup&&) = default;
-  OptimizerParamGroup& operator=(const OptimizerParamGroup& other) {
+  OptimizerParamGroupOf(std::vector<Tensor> params) : params_(std::move(params)) {}
+  OptimizerParamGroupOf(std::vector<Tensor> params, std::unique_ptr<Options> options) : params_(std::move(params)), options_(options.release()) {}
+  OptimizerParamGroupOf(const OptimizerParamGroupOf& other) : params_(other.params_), options_(other.clone_options()) {}
+  OptimizerParamGroupOf(OptimizerParamGroupOf&&) = default;
+  OptimizerParamGroupOf& operator=(const OptimizerParamGroupOf& other) {
     params_ = other.params_;
-    options_ = other.options_ ? other.options_->clone() : nullptr;
+    options_ = Owned<Options>(other.clone_options());
     return *this;
   }
-  OptimizerParamGroup& operator=(OptimizerParamGroup&&) = default;
+  OptimizerParamGroupOf& operator=(OptimizerParamGroupOf&&) = default;
 
-  bool has_options() const { return options_ != nullptr; }
-  OptimizerOptions& options() {
+  bool has_options() const { return options_.get() != nullptr; }
+  Options& options() {
     check();
     return *options_;
   }
-  const OptimizerOptions& options() const {
+  const Options& options() const {
     check();
     return *options_;
   }
-  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  void set_options(std::unique_ptr<Options> options) { options_ = Owned<Options>(options.release()); }
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
 
  private:
   void check() const {
-    if (!options_) rlt::raise<Error>("Cannot get options of a parameter group that has none");
+    if (!has_options()) rlt::raise<Error>("Cannot get options of a parameter group that has none");
   }
+  Options* clone_options() const { return has_options() ? options_->clone().release() : nullptr; }
+
   std::vector<Tensor> params_;
-  std::unique_ptr<OptimizerOptions> options_;
+  Owned<Options> options_;
+};
+}  // namespace detail
+
+/// Parameters that share options.
+class OptimizerParamGroup : public detail::OptimizerParamGroupOf<OptimizerOptions> {
+ public:
+  using OptimizerParamGroupOf::OptimizerParamGroupOf;
 };
 
 namespace detail {
@@ -233,14 +256,14 @@ struct StepCounters {
   std::vector<Tensor> steps;
   int64_t last_step = 0;
 
-  void add(int64_t step) {
+  RLT_LAZY void add(int64_t step) {
     if (step == last_step) return steps.push_back(Tensor(steps.back()));
     steps.push_back(torch::full({}, static_cast<double>(last_step = step), kFloat));
   }
 };
 
 /// What Optimizer is. (A template, so that only programs that make one compile it.)
-template <class RltLazy = void>
+template <class AnyOptions = OptimizerOptions, class AnyState = OptimizerParamState>
 class OptimizerOf {
  public:
   using LossClosure = std::function<Tensor()>;
@@ -249,11 +272,11 @@ class OptimizerOf {
   OptimizerOf(OptimizerOf&&) = default;
   OptimizerOf& operator=(const OptimizerOf&) = delete;
   OptimizerOf& operator=(OptimizerOf&&) = default;
-  explicit OptimizerOf(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<OptimizerOptions> defaults)
-      : defaults_(std::move(defaults)) {
+  explicit OptimizerOf(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<AnyOptions> defaults)
+      : defaults_(defaults.release()) {
     for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
   }
-  explicit OptimizerOf(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
+  explicit OptimizerOf(std::vector<Tensor> parameters, std::unique_ptr<AnyOptions> defaults)
       : OptimizerOf({OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
   virtual ~OptimizerOf() = default;
 
@@ -311,8 +334,8 @@ class OptimizerOf {
   std::vector<OptimizerParamGroup>& param_groups() noexcept { return param_groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const noexcept { return param_groups_; }
   /// By the parameter's unsafeGetTensorImpl().
-  ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>>& state() noexcept { return state_; }
-  const ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>>& state() const noexcept { return state_; }
+  ska::flat_hash_map<void*, std::unique_ptr<AnyState>>& state() noexcept { return state_; }
+  const ska::flat_hash_map<void*, std::unique_ptr<AnyState>>& state() const noexcept { return state_; }
 
   /// libtorch's layout: `state` by parameter, and `param_groups` with the names of their parameters and with their options. A
   /// parameter's name is any text; here, its position.
@@ -347,7 +370,7 @@ class OptimizerOf {
   virtual void load(serialize::InputArchive& archive) {
     c10::IValue value;
     if (!archive.try_read("pytorch_version", value)) return load_old(archive);
-    load_new(archive, [this] { return new_state(); });
+    load_new(archive, [this] { return std::unique_ptr<AnyState>(new_state()); });
   }
   /// Loads what save wrote, into states that a function makes.
   template <class Make>
@@ -369,7 +392,7 @@ class OptimizerOf {
         group.read("params/" + std::to_string(i), name);
         serialize::InputArchive state;
         if (!states.try_read(name.toStringRef(), state)) continue;
-        std::unique_ptr<OptimizerParamState> fresh = make_state();
+        std::unique_ptr<AnyState> fresh = make_state();
         fresh->serialize(state);
         state_[params[i].unsafeGetTensorImpl()] = std::move(fresh);
       }
@@ -377,11 +400,16 @@ class OptimizerOf {
   }
 
  protected:
-  /// An empty state of the optimizer's own kind, to load into.
-  virtual std::unique_ptr<OptimizerParamState> new_state() const { rlt::raise<Error>("this optimizer does not say how its states are loaded"); }
+  /// An empty state of the optimizer's own kind, to load into. The caller owns it.
+  virtual AnyState* new_state() const { rlt::raise<Error>("this optimizer does not say how its states are loaded"); }
   /// Loads a file of PyTorch before 1.5, which holds lists of tensors.
   virtual void load_old(serialize::InputArchive&) { rlt::raise<Error>("this optimizer does not load files of PyTorch before 1.5"); }
 
+  /// The options of a subclass as the constructor takes them.
+  template <class Options>
+  static std::unique_ptr<AnyOptions> as_options(Options* options) {
+    return std::unique_ptr<AnyOptions>(options);
+  }
   template <class State>
   State& state_of(const Tensor& param, bool* fresh = nullptr) {
     auto& slot = state_[param.unsafeGetTensorImpl()];
@@ -437,8 +465,8 @@ class OptimizerOf {
   }
 
   std::vector<OptimizerParamGroup> param_groups_;
-  ska::flat_hash_map<void*, std::unique_ptr<OptimizerParamState>> state_;
-  std::unique_ptr<OptimizerOptions> defaults_;
+  ska::flat_hash_map<void*, std::unique_ptr<AnyState>> state_;
+  Owned<AnyOptions> defaults_;
 };
 
 }  // namespace detail

@@ -51,7 +51,7 @@ template <class Options>
 class RMSpropOf : public Optimizer {
  public:
   explicit RMSpropOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(checked(defaults)))) {}
+      : Optimizer(param_groups, as_options(new Options(checked(defaults)))) {}
   explicit RMSpropOf(std::vector<Tensor> params, Options defaults = {}) : RMSpropOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
@@ -75,7 +75,7 @@ class RMSpropOf : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new RMSpropParamState); }
+  OptimizerParamState* new_state() const override { return new RMSpropParamState; }
   void load_old(serialize::InputArchive& archive) override {
     using State = RMSpropParamState;
     warn_of_old_format("RMSprop", "The step value in state will be set to 0 because the old RMSprop optimizer didn't track the step value.");

@@ -43,7 +43,7 @@ template <class Options>
 class SGDOf : public Optimizer {
  public:
   explicit SGDOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults)
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(checked(defaults)))) {}
+      : Optimizer(param_groups, as_options(new Options(checked(defaults)))) {}
   explicit SGDOf(std::vector<Tensor> params, Options defaults) : SGDOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
@@ -74,7 +74,7 @@ class SGDOf : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new SGDParamState); }
+  OptimizerParamState* new_state() const override { return new SGDParamState; }
   void load_old(serialize::InputArchive& archive) override {
     warn_of_old_format("SGD");
     this->template give_old<SGDParamState>(archive, "momentum_buffers", [](SGDParamState& state, Tensor& tensor) { state.momentum_buffer(tensor); });

@@ -25,7 +25,10 @@ class OutputArchive final {
   OutputArchive& operator=(OutputArchive&&) = default;
   OutputArchive(OutputArchive&) = delete;
   OutputArchive& operator=(OutputArchive&) = delete;
-  std::shared_ptr<jit::CompilationUnit> compilation_unit() const { return nullptr; }
+  template <class Unit = jit::CompilationUnit>
+  std::shared_ptr<Unit> compilation_unit() const {
+    return nullptr;
+  }
 
   /// Writes a tensor. One without values (a layer without bias) leaves no entry.
   void write(const std::string& key, const at::Tensor& tensor, bool is_buffer = false) {

@@ -3,17 +3,6 @@
 use super::Expr;
 use rushlight_base::{Complex, Scalar};
 
-/// The gradient of a direction: none for a real sign; of a complex number, the part across the direction.
-pub fn sgn(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
-    if !self_.dtype().is_complex() {
-        return grad.zeros();
-    }
-    let size = self_.abs();
-    let along = (grad.conj() * result).real() / &size;
-    let across = grad / &size - result * along;
-    size.eq_scalar(0).where_scalarself(0, across)
-}
-
 /// The gradient of a size that was given a sign: the sign, and nothing at zero.
 pub fn copysign(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
     self_.eq_scalar(0).where_scalarself(0, grad * (result / self_))

@@ -323,6 +323,31 @@ pub fn randint_like_low(
     empty_like(self_, options, memory_format)
 }
 
+/// Complex numbers of two parts of one dtype.
+pub fn complex(real: &Dense, imag: &Dense) -> Result<Spec> {
+    let is_part = |dtype| matches!(dtype, DType::F16 | DType::F32 | DType::F64);
+    ensure!(
+        is_part(real.dtype) && is_part(imag.dtype),
+        Runtime,
+        "Expected both inputs to be Half, Float or Double tensors but got {} and {}",
+        real.dtype.c10_name(),
+        imag.dtype.c10_name()
+    );
+    check_alike(real, imag)?;
+    super::elementwise(real.dtype.to_complex(), &[real, imag])
+}
+
+pub(super) fn check_alike(first: &Dense, second: &Dense) -> Result<()> {
+    ensure!(
+        first.dtype == second.dtype,
+        Runtime,
+        "Expected object of scalar type {} but got scalar type {} for second argument",
+        first.dtype.c10_name(),
+        second.dtype.c10_name()
+    );
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

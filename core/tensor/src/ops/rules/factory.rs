@@ -1,6 +1,6 @@
 //! Rules of sequences, identities, and tensors made in the image of others.
 
-use super::creation::made;
+use super::creation::{check_alike, made};
 use crate::dense::{Dense, Spec};
 use crate::options::Options;
 use rushlight_base::{Category, DType, DimVec, Result, Scalar, ensure, format_sizes, runtime, wrap_dim};
@@ -178,20 +178,6 @@ pub fn new_full(self_: &Dense, size: &[i64], _fill_value: Scalar, options: Optio
     new_sized(self_, size, options)
 }
 
-/// Complex numbers of two parts of one dtype.
-pub fn complex(real: &Dense, imag: &Dense) -> Result<Spec> {
-    let is_part = |dtype| matches!(dtype, DType::F16 | DType::F32 | DType::F64);
-    ensure!(
-        is_part(real.dtype) && is_part(imag.dtype),
-        Runtime,
-        "Expected both inputs to be Half, Float or Double tensors but got {} and {}",
-        real.dtype.c10_name(),
-        imag.dtype.c10_name()
-    );
-    check_alike(real, imag)?;
-    super::elementwise(real.dtype.to_complex(), &[real, imag])
-}
-
 /// Complex numbers of sizes and angles.
 pub fn polar(abs: &Dense, angle: &Dense) -> Result<Spec> {
     let is_part = |dtype| matches!(dtype, DType::F32 | DType::F64);
@@ -204,17 +190,6 @@ pub fn polar(abs: &Dense, angle: &Dense) -> Result<Spec> {
     );
     check_alike(abs, angle)?;
     super::elementwise(abs.dtype.to_complex(), &[abs, angle])
-}
-
-fn check_alike(first: &Dense, second: &Dense) -> Result<()> {
-    ensure!(
-        first.dtype == second.dtype,
-        Runtime,
-        "Expected object of scalar type {} but got scalar type {} for second argument",
-        first.dtype.c10_name(),
-        second.dtype.c10_name()
-    );
-    Ok(())
 }
 
 /// A copy.

@@ -33,6 +33,7 @@ mod regions;
 #[cfg(feature = "op-sorting")]
 mod sorting;
 #[cfg(any(feature = "op-convolution", feature = "op-pooling", feature = "op-vision"))]
+#[allow(dead_code, reason = "each of these families takes a part of it")]
 pub(crate) mod spatial;
 #[cfg(feature = "op-special")]
 mod special;

@@ -137,7 +137,7 @@ struct AutogradContext {
   variable_list dirty_;
   variable_list non_differentiable_;
   Saved saved_;
-  std::vector<bool> needs_input_grad_;
+  std::vector<int32_t> needs_input_grad_;
   bool materialize_grads_ = true;
   bool freed_ = false;
 };
@@ -148,7 +148,7 @@ namespace detail {
 template <class RltLazy = void>
 struct ArgumentTensors {
   variable_list tensors;
-  std::vector<bool> is_tensor;
+  std::vector<int32_t> is_tensor;
 
   void add(const at::Tensor& tensor) {
     tensors.push_back(tensor);
@@ -188,7 +188,7 @@ Out from_list(variable_list outputs) {
 template <class T>
 struct CustomFunction {
   AutogradContext context;
-  std::vector<bool> is_tensor;
+  std::vector<int32_t> is_tensor;
   const char* name = nullptr;
 
   static int32_t backward(void* ctx, const rlt_tensor* const* grad_outputs, int64_t n_outputs, rlt_tensor** grad_inputs, int64_t n_inputs) {

@@ -49,19 +49,9 @@ struct Node : std::enable_shared_from_this<Node> {
   rlt_node* handle() const { return handle_; }
 
   /// Hooks before the node runs, after those of its tensors. The result removes the hook (del_hook).
-  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook> hook) {
-    auto call = [hook = std::shared_ptr<FunctionPreHook>(std::move(hook))](const variable_list& grads, const variable_list&) {
-      return (*hook)(grads);
-    };
-    return add_hook(&rlt_node_register_prehook, std::move(call));
-  }
+  RLT_LAZY uintptr_t add_pre_hook(std::unique_ptr<FunctionPreHook>&& hook) { return register_prehook(detail::HookObject(std::move(hook))); }
   /// Hooks after the node ran.
-  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook> hook) {
-    auto call = [hook = std::shared_ptr<FunctionPostHook>(std::move(hook))](const variable_list& outputs, const variable_list& inputs) {
-      return (*hook)(outputs, inputs);
-    };
-    return add_hook(&rlt_node_register_hook, std::move(call));
-  }
+  RLT_LAZY uintptr_t add_post_hook(std::unique_ptr<FunctionPostHook>&& hook) { return register_hook(detail::HookObject(std::move(hook))); }
   /// The same with functions: `list(const variable_list& grads)`, and `list(const variable_list& gave, const variable_list& took)`.
   template <class Hook>
   uintptr_t register_prehook(Hook&& hook) {

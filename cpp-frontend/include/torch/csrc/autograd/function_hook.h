@@ -47,6 +47,17 @@ RLT_LAZY variable_list borrowed_list(const rlt_tensor* const* tensors, int64_t c
   return list;
 }
 
+/// A hook that is an object, as a callable.
+template <class Hook>
+struct HookObject {
+  explicit HookObject(std::unique_ptr<Hook>&& object) : hook(std::move(object)) {}
+  template <class... Lists>
+  variable_list operator()(const Lists&... lists) const {
+    return (*hook)(lists...);
+  }
+  std::shared_ptr<Hook> hook;
+};
+
 /// Any callable on gradients, behind rlt_node_hook.
 template <class Call>
 struct NodeHookCallback {

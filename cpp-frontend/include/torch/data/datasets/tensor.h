@@ -9,8 +9,8 @@ namespace data {
 namespace datasets {
 
 struct TensorDataset : public Dataset<TensorDataset, TensorExample> {
-  explicit TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(torch::stack(tensors)) {}
-  explicit TensorDataset(Tensor all) : tensor(std::move(all)) {}
+  RLT_LAZY explicit TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(torch::stack(tensors)) {}
+  RLT_LAZY explicit TensorDataset(Tensor all) : tensor(std::move(all)) {}
   TensorExample get(size_t index) override { return tensor[static_cast<int64_t>(index)]; }
   std::optional<size_t> size() const override { return static_cast<size_t>(tensor.size(0)); }
 

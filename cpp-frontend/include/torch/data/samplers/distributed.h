@@ -34,72 +34,88 @@ class DistributedSampler : public Sampler<BatchRequest> {
 
 namespace detail {
 
+// The samplers are templates, so that only programs that make one compile it.
+
 /// What the samplers of indices have in common.
-class DistributedIndexSampler : public DistributedSampler<> {
+template <class Request>
+class DistributedIndexSampler : public DistributedSampler<Request> {
  public:
-  using DistributedSampler::DistributedSampler;
-  std::optional<std::vector<size_t>> next(size_t batch_size) override {
+  using DistributedSampler<Request>::DistributedSampler;
+  std::optional<Request> next(size_t batch_size) override {
     if (place_ >= end_) return std::nullopt;
     const auto first = indices_.begin() + static_cast<std::ptrdiff_t>(place_);
     const size_t count = std::min(batch_size, end_ - place_);
     place_ += count;
-    return std::vector<size_t>(first, first + static_cast<std::ptrdiff_t>(count));
+    return Request(first, first + static_cast<std::ptrdiff_t>(count));
   }
   size_t index() const noexcept { return place_; }
 
  protected:
   // All indices in order, the first ones again at the end so that everybody has enough.
   void begin_epoch(std::optional<size_t> new_size) {
-    size_ = new_size.value_or(size_);
-    const size_t share = local_sample_count();
-    indices_.resize(num_replicas_ == 1 ? size_ : share * num_replicas_);
-    for (size_t i = 0; i < indices_.size(); ++i) indices_[i] = i < size_ ? i : i - size_;
-    place_ = rank_ * share;
+    size_t& size = this->size_;
+    size = new_size.value_or(size);
+    const size_t share = this->local_sample_count();
+    indices_.resize(this->num_replicas_ == 1 ? size : share * this->num_replicas_);
+    for (size_t i = 0; i < indices_.size(); ++i) indices_[i] = i < size ? i : i - size;
+    place_ = this->rank_ * share;
     end_ = place_ + share;
   }
 
   size_t place_ = 0;
   size_t end_ = 0;
-  std::vector<size_t> indices_;
+  Request indices_;
+};
+
+template <class Request>
+class DistributedRandomSamplerOf : public DistributedIndexSampler<Request> {
+ public:
+  DistributedRandomSamplerOf(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
+      : DistributedIndexSampler<Request>(size, num_replicas, rank, allow_duplicates) {
+    shuffle(std::nullopt);
+  }
+  void reset(std::optional<size_t> new_size = std::nullopt) override { shuffle(new_size); }
+  void save(serialize::OutputArchive& archive) const override {
+    write_place(archive, "sample_index_", this->place_);
+    write_place(archive, "epoch_", this->epoch_);
+  }
+  void load(serialize::InputArchive& archive) override {
+    this->epoch_ = read_place(archive, "epoch_");
+    shuffle(std::nullopt);
+    this->place_ = read_place(archive, "sample_index_");
+  }
+
+ private:
+  void shuffle(std::optional<size_t> new_size) {
+    this->begin_epoch(new_size);
+    std::shuffle(this->indices_.begin(), this->indices_.end(), at::mt19937(this->epoch_));
+  }
+};
+
+template <class Request>
+class DistributedSequentialSamplerOf : public DistributedIndexSampler<Request> {
+ public:
+  DistributedSequentialSamplerOf(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
+      : DistributedIndexSampler<Request>(size, num_replicas, rank, allow_duplicates) {
+    this->begin_epoch(std::nullopt);
+  }
+  void reset(std::optional<size_t> new_size = std::nullopt) override { this->begin_epoch(new_size); }
+  void save(serialize::OutputArchive& archive) const override { write_place(archive, "sample_index_", this->place_); }
+  void load(serialize::InputArchive& archive) override { this->place_ = read_place(archive, "sample_index_"); }
 };
 
 }  // namespace detail
 
 /// Shares in random order, drawn from the number of the epoch: all processes draw the same.
-class DistributedRandomSampler : public detail::DistributedIndexSampler {
+class DistributedRandomSampler : public detail::DistributedRandomSamplerOf<std::vector<size_t>> {
  public:
-  DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
-      : DistributedIndexSampler(size, num_replicas, rank, allow_duplicates) {
-    shuffle(std::nullopt);
-  }
-  void reset(std::optional<size_t> new_size = std::nullopt) override { shuffle(new_size); }
-  void save(serialize::OutputArchive& archive) const override {
-    detail::write_place(archive, "sample_index_", place_);
-    detail::write_place(archive, "epoch_", epoch_);
-  }
-  void load(serialize::InputArchive& archive) override {
-    epoch_ = detail::read_place(archive, "epoch_");
-    shuffle(std::nullopt);
-    place_ = detail::read_place(archive, "sample_index_");
-  }
-
- private:
-  void shuffle(std::optional<size_t> new_size) {
-    begin_epoch(new_size);
-    std::shuffle(indices_.begin(), indices_.end(), at::mt19937(epoch_));
-  }
+  using DistributedRandomSamplerOf::DistributedRandomSamplerOf;
 };
 
 /// Shares of neighbours.
-class DistributedSequentialSampler : public detail::DistributedIndexSampler {
+class DistributedSequentialSampler : public detail::DistributedSequentialSamplerOf<std::vector<size_t>> {
  public:
-  DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
-      : DistributedIndexSampler(size, num_replicas, rank, allow_duplicates) {
-    begin_epoch(std::nullopt);
-  }
-  void reset(std::optional<size_t> new_size = std::nullopt) override { begin_epoch(new_size); }
-  void save(serialize::OutputArchive& archive) const override { detail::write_place(archive, "sample_index_", place_); }
-  void load(serialize::InputArchive& archive) override { place_ = detail::read_place(archive, "sample_index_"); }
+  using DistributedSequentialSamplerOf::DistributedSequentialSamplerOf;
 };
 
 }  // namespace samplers

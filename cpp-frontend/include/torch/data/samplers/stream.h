@@ -19,25 +19,34 @@ struct BatchSize : public CustomBatchRequest {
   size_t size_;
 };
 
-class StreamSampler : public Sampler<BatchSize> {
+namespace detail {
+/// StreamSampler. (A template, so that only programs that make one compile it.)
+template <class Request>
+class StreamSamplerOf : public Sampler<Request> {
  public:
-  explicit StreamSampler(size_t epoch_size) : epoch_size_(epoch_size) {}
+  explicit StreamSamplerOf(size_t epoch_size) : epoch_size_(epoch_size) {}
   void reset(std::optional<size_t> new_size = std::nullopt) override {
     epoch_size_ = new_size.value_or(epoch_size_);
     retrieved_ = 0;
   }
-  std::optional<BatchSize> next(size_t batch_size) override {
+  std::optional<Request> next(size_t batch_size) override {
     if (retrieved_ >= epoch_size_) return std::nullopt;
     const size_t count = std::min(batch_size, epoch_size_ - retrieved_);
     retrieved_ += count;
-    return BatchSize(count);
+    return Request(count);
   }
-  void save(serialize::OutputArchive& archive) const override { detail::write_place(archive, "examples_retrieved_so_far", retrieved_); }
-  void load(serialize::InputArchive& archive) override { retrieved_ = detail::read_place(archive, "examples_retrieved_so_far"); }
+  void save(serialize::OutputArchive& archive) const override { write_place(archive, "examples_retrieved_so_far", retrieved_); }
+  void load(serialize::InputArchive& archive) override { retrieved_ = read_place(archive, "examples_retrieved_so_far"); }
 
  private:
   size_t retrieved_ = 0;
   size_t epoch_size_;
+};
+}  // namespace detail
+
+class StreamSampler : public detail::StreamSamplerOf<BatchSize> {
+ public:
+  using StreamSamplerOf::StreamSamplerOf;
 };
 
 }  // namespace samplers

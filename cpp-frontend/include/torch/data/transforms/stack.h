@@ -11,13 +11,15 @@ namespace transforms {
 template <class T = Example<>>
 struct Stack;
 
-template <>
-struct Stack<Example<>> : public Collation<Example<>> {
-  Example<> apply_batch(std::vector<Example<>> examples) override {
-    std::vector<Tensor> data, targets;
+// Partial specializations, so that only programs that stack compile them.
+template <class Data, class Target>
+struct Stack<Example<Data, Target>> : public Collation<Example<Data, Target>> {
+  Example<Data, Target> apply_batch(std::vector<Example<Data, Target>> examples) override {
+    std::vector<Data> data;
+    std::vector<Target> targets;
     data.reserve(examples.size());
     targets.reserve(examples.size());
-    for (Example<>& example : examples) {
+    for (Example<Data, Target>& example : examples) {
       data.push_back(std::move(example.data));
       targets.push_back(std::move(example.target));
     }
@@ -25,12 +27,12 @@ struct Stack<Example<>> : public Collation<Example<>> {
   }
 };
 
-template <>
-struct Stack<TensorExample> : public Collation<TensorExample> {
-  TensorExample apply_batch(std::vector<TensorExample> examples) override {
-    std::vector<Tensor> data;
+template <class Data>
+struct Stack<Example<Data, void>> : public Collation<Example<Data, void>> {
+  Example<Data, void> apply_batch(std::vector<Example<Data, void>> examples) override {
+    std::vector<Data> data;
     data.reserve(examples.size());
-    for (TensorExample& example : examples) data.push_back(std::move(example.data));
+    for (Example<Data, void>& example : examples) data.push_back(std::move(example.data));
     return torch::stack(data);
   }
 };

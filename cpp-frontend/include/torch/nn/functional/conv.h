@@ -21,7 +21,7 @@ inline Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFunc
   if (const char* word = detail::padding_word(options.padding())) {
     return torch::conv1d(input, weight, options.bias(), options.stride(), std::string_view(word), options.dilation(), options.groups());
   }
-  IntArrayRef padding = *std::get_if<ExpandingArray<1>>(&options.padding());
+  IntArrayRef padding = *options.padding().get_if<ExpandingArray<1>>();
   return torch::conv1d(input, weight, options.bias(), options.stride(), padding, options.dilation(), options.groups());
 }
 
@@ -29,7 +29,7 @@ inline Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFunc
   if (const char* word = detail::padding_word(options.padding())) {
     return torch::conv2d(input, weight, options.bias(), options.stride(), std::string_view(word), options.dilation(), options.groups());
   }
-  IntArrayRef padding = *std::get_if<ExpandingArray<2>>(&options.padding());
+  IntArrayRef padding = *options.padding().get_if<ExpandingArray<2>>();
   return torch::conv2d(input, weight, options.bias(), options.stride(), padding, options.dilation(), options.groups());
 }
 
@@ -37,7 +37,7 @@ inline Tensor conv3d(const Tensor& input, const Tensor& weight, const Conv3dFunc
   if (const char* word = detail::padding_word(options.padding())) {
     return torch::conv3d(input, weight, options.bias(), options.stride(), std::string_view(word), options.dilation(), options.groups());
   }
-  IntArrayRef padding = *std::get_if<ExpandingArray<3>>(&options.padding());
+  IntArrayRef padding = *options.padding().get_if<ExpandingArray<3>>();
   return torch::conv3d(input, weight, options.bias(), options.stride(), padding, options.dilation(), options.groups());
 }
 

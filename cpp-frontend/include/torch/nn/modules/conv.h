@@ -46,7 +46,7 @@ class ConvNdImpl : public Cloneable<Derived> {
     if (size_t index = options.padding().index()) {
       words.named("padding", names[index]);
     } else {
-      sizes_unless(words, "padding", *std::get_if<0>(&options.padding()), 0);
+      sizes_unless(words, "padding", *options.padding().template get_if<ExpandingArray<D>>(), 0);
     }
     sizes_unless(words, "dilation", options.dilation(), 1);
     sizes_unless(words, "output_padding", options.output_padding(), 0);
@@ -71,7 +71,7 @@ class ConvNdImpl : public Cloneable<Derived> {
     _reversed_padding_repeated_twice.assign(2 * D, 0);
     for (size_t i = 0; i < D; ++i) {
       int64_t* both = &_reversed_padding_repeated_twice[2 * i];
-      if (const ExpandingArray<D>* numbers = std::get_if<0>(&options.padding())) {
+      if (const ExpandingArray<D>* numbers = options.padding().template get_if<ExpandingArray<D>>()) {
         both[0] = both[1] = (**numbers)[D - 1 - i];
       } else if (options.padding().index() == 2) {
         if ((*options.stride())[i] != 1) rlt::raise<Error>("padding='same' is not supported for strided convolutions");
@@ -162,7 +162,7 @@ class ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
     if (own.padding_mode().index() != 0) {
       detail::Words("Only `zeros` padding mode is supported for ConvTranspose").add(static_cast<int64_t>(D)).add("d").raise();
     }
-    const ExpandingArray<D>& padding = *std::get_if<0>(&own.padding());
+    const ExpandingArray<D>& padding = *own.padding().template get_if<ExpandingArray<D>>();
     functional::ConvTransposeFuncOptions<D> with;
     with.bias(this->bias).stride(own.stride()).padding(padding).groups(own.groups()).dilation(own.dilation());
     with.output_padding(_output_padding(input, output_size, own.stride(), padding, own.kernel_size()));

@@ -15,7 +15,8 @@ namespace nn {
 
 namespace detail {
 
-/// What LSTM, GRU and RNN share, whatever their class: weights and checks.
+/// What LSTM, GRU and RNN share: weights and checks. (A template, so that only programs that make one compile it.)
+template <class Derived>
 class RNNWeights {
  public:
   explicit RNNWeights(const RNNOptionsBase& options) : options_base(options) {}
@@ -27,24 +28,24 @@ class RNNWeights {
   RNNOptionsBase options_base;
 
  protected:
-  using Sizes = std::tuple<int64_t, int64_t, int64_t>;
+  /// Of a hidden state.
+  struct Sizes {
+    int64_t layers, batch, features;
+  };
 
-  RLT_LAZY void make_weights(Module& owner) {
+  void make_weights(Module& owner) {
     const RNNOptionsBase& options = options_base;
     check_options();
     int64_t hidden = options.hidden_size(), state = state_size();
     int64_t gates = hidden * (is<enumtype::kLSTM>() ? 4 : is<enumtype::kGRU>() ? 3 : 1);
     flat_weights_names_.clear();
-    all_weights_.clear();
     flat_weights_.clear();
     for (int64_t layer = 0; layer < options.num_layers(); ++layer) {
       for (int64_t direction = 0; direction < directions(); ++direction) {
         std::string suffix = "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
         int64_t features = layer == 0 ? options.input_size() : state * directions();
-        all_weights_.emplace_back();
         auto add = [&](const char* name, IntArrayRef sizes) {
           flat_weights_names_.push_back(name + suffix);
-          all_weights_.back().push_back(name + suffix);
           flat_weights_.push_back(owner.register_parameter(name + suffix, torch::empty(sizes)));
         };
         add("weight_ih", {gates, features});
@@ -58,13 +59,13 @@ class RNNWeights {
     }
     draw(owner, hidden);
   }
-  RLT_LAZY static void draw(const Module& owner, int64_t hidden) {
+  static void draw(const Module& owner, int64_t hidden) {
     c10::NoGradGuard guard;
     double bound = 1.0 / std::sqrt(static_cast<double>(hidden));
     for (const Tensor& weight : owner.parameters()) init::uniform_(weight, -bound, bound);
   }
 
-  RLT_LAZY void describe(std::ostream& stream) const {
+  void describe(std::ostream& stream) const {
     const RNNOptionsBase& options = options_base;
     auto text = [](bool value) { return value ? "true" : "false"; };
     stream << "torch::nn::" << (is<enumtype::kLSTM>() ? "LSTM" : is<enumtype::kGRU>() ? "GRU" : "RNN") << "(input_size=" << options.input_size()
@@ -84,36 +85,35 @@ class RNNWeights {
   int64_t state_size() const { return options_base.proj_size() > 0 ? options_base.proj_size() : options_base.hidden_size(); }
   int64_t batch_of(const Tensor& input) const { return input.size(options_base.batch_first() ? 0 : 1); }
 
-  RLT_LAZY void check_input(const Tensor& input, const Tensor& batch_sizes) const {
+  void check_input(const Tensor& input, const Tensor& batch_sizes) const {
     int64_t expected = batch_sizes.defined() ? 2 : 3;
     TORCH_CHECK(input.dim() == expected, "input must have ", expected, " dimensions, got ", input.dim());
     TORCH_CHECK(input.size(-1) == options_base.input_size(), "input.size(-1) must be equal to input_size. Expected ", options_base.input_size(),
                 ", got ", input.size(-1));
   }
-  RLT_LAZY Sizes get_expected_hidden_size(const Tensor& input, const Tensor& batch_sizes) const {
+  Sizes get_expected_hidden_size(const Tensor& input, const Tensor& batch_sizes) const {
     return expected_size(input, batch_sizes, state_size());
   }
-  RLT_LAZY Sizes expected_size(const Tensor& input, const Tensor& batch_sizes, int64_t features) const {
+  Sizes expected_size(const Tensor& input, const Tensor& batch_sizes, int64_t features) const {
     int64_t batch = batch_sizes.defined() ? batch_sizes[0].template item<int64_t>() : batch_of(input);
-    return Sizes(options_base.num_layers() * directions(), batch, features);
+    return {options_base.num_layers() * directions(), batch, features};
   }
-  RLT_LAZY void check_hidden_size(const Tensor& hx, Sizes expected, const char* what = "hidden") const {
+  void check_hidden_size(const Tensor& hx, const Sizes& expected, const char* what = "hidden") const {
     auto [layers, batch, features] = expected;
     TORCH_CHECK(hx.sizes() == IntArrayRef({layers, batch, features}), "Expected ", what, " size ", layers, " ", batch, " ", features, ", got ", hx.sizes());
   }
-  RLT_LAZY Tensor permute_hidden(const Tensor& hx, const Tensor& permutation) const {
+  Tensor permute_hidden(const Tensor& hx, const Tensor& permutation) const {
     return permutation.defined() ? hx.index_select(1, permutation) : hx;
   }
-  RLT_LAZY Tensor zero_state(const Tensor& input, int64_t batch, int64_t features) const {
+  Tensor zero_state(const Tensor& input, int64_t batch, int64_t features) const {
     return torch::zeros({options_base.num_layers() * directions(), batch, features}, TensorOptions(input.scalar_type()).device(input.device()));
   }
 
   std::vector<std::string> flat_weights_names_;
-  std::vector<std::vector<std::string>> all_weights_;
   std::vector<Tensor> flat_weights_;
 
  private:
-  RLT_LAZY void check_options() const {
+  void check_options() const {
     const RNNOptionsBase& options = options_base;
     TORCH_CHECK(0 <= options.dropout() && options.dropout() <= 1,
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed");
@@ -131,13 +131,13 @@ class RNNWeights {
 
 /// Base of LSTM, GRU and RNN.
 template <class Derived>
-class RNNImplBase : public Cloneable<Derived>, public RNNWeights {
+class RNNImplBase : public Cloneable<Derived>, public RNNWeights<Derived> {
  public:
-  explicit RNNImplBase(const RNNOptionsBase& options) : RNNWeights(options) { RNNImplBase::reset(); }
+  explicit RNNImplBase(const RNNOptionsBase& options) : RNNWeights<Derived>(options) { RNNImplBase::reset(); }
 
-  void reset() override { make_weights(*this); }
-  RLT_LAZY void reset_parameters() { draw(*this, options_base.hidden_size()); }
-  void pretty_print(std::ostream& stream) const override { describe(stream); }
+  void reset() override { this->make_weights(*this); }
+  void reset_parameters() { this->draw(*this, this->options_base.hidden_size()); }
+  void pretty_print(std::ostream& stream) const override { this->describe(stream); }
 };
 
 template <class Options>
@@ -157,10 +157,9 @@ RLT_LAZY RNNOptionsBase options_of(const LSTMOptions& options) {
 }
 
 /// GRU and RNN, whose state is one tensor. Compiled where it is used.
-template <class Derived, class Options>
+template <class Derived, class Options, class Packed = utils::rnn::PackedSequence>
 class OneStateBase : public RNNImplBase<Derived> {
  public:
-  using Packed = utils::rnn::PackedSequence;
   explicit OneStateBase(const Options& options_) : RNNImplBase<Derived>(options_of(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden state.
@@ -194,8 +193,11 @@ class OneStateBase : public RNNImplBase<Derived> {
  private:
   using Padded = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool, bool);
   using PackedSteps = std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&, const Tensor&, TensorList, bool, int64_t, double, bool, bool);
-  /// For padded and for packed input.
-  std::pair<Padded, PackedSteps> operators() const {
+  struct Operators {
+    Padded padded;
+    PackedSteps packed;
+  };
+  Operators operators() const {
     if (this->template is<enumtype::kGRU>()) return {torch::gru, torch::gru};
     if (this->template is<enumtype::kRNN_RELU>()) return {torch::rnn_relu, torch::rnn_relu};
     return {torch::rnn_tanh, torch::rnn_tanh};
@@ -214,15 +216,13 @@ TORCH_MODULE(RNN);
 
 namespace detail {
 /// The module, compiled where it is used.
-template <class Derived>
+template <class Derived, class Packed = utils::rnn::PackedSequence, class State = std::tuple<Tensor, Tensor>>
 class LSTMBase : public RNNImplBase<Derived> {
  public:
-  using Packed = utils::rnn::PackedSequence;
-  using State = std::tuple<Tensor, Tensor>;
   explicit LSTMBase(const LSTMOptions& options_) : RNNImplBase<Derived>(options_of(options_)), options(options_) {}
 
   /// The outputs of all steps, and the last hidden and cell state.
-  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
+  std::tuple<Tensor, State> forward(const Tensor& input, std::optional<State> hx_opt = {}) {
     return forward_helper(input, {}, {}, this->batch_of(input), std::move(hx_opt));
   }
   std::tuple<Packed, State> forward_with_packed_input(const Packed& packed, std::optional<State> hx_opt = {}) {
@@ -234,7 +234,7 @@ class LSTMBase : public RNNImplBase<Derived> {
   LSTMOptions options;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
   State permute_state(const State& state, const Tensor& permutation) const {
     return {this->permute_hidden(std::get<0>(state), permutation), this->permute_hidden(std::get<1>(state), permutation)};
   }
@@ -275,7 +275,8 @@ TORCH_MODULE(GRU);
 
 namespace detail {
 
-/// What the cells share, whatever their class.
+/// What the cells share. (A template, so that only programs that make one compile it.)
+template <class Derived>
 class RNNCellWeights {
  public:
   explicit RNNCellWeights(const RNNCellOptionsBase& options) : options_base(options) {}
@@ -287,7 +288,7 @@ class RNNCellWeights {
   Tensor bias_hh;
 
  protected:
-  RLT_LAZY void make_weights(Module& owner) {
+  void make_weights(Module& owner) {
     const RNNCellOptionsBase& options = options_base;
     int64_t gates = options.num_chunks() * options.hidden_size();
     weight_ih = owner.register_parameter("weight_ih", torch::empty({gates, options.input_size()}));
@@ -296,11 +297,11 @@ class RNNCellWeights {
     bias_hh = owner.register_parameter("bias_hh", options.bias() ? torch::empty({gates}) : Tensor(), /*requires_grad=*/options.bias());
     draw(owner);
   }
-  RLT_LAZY void draw(const Module& owner) const {
+  void draw(const Module& owner) const {
     double bound = 1.0 / std::sqrt(static_cast<double>(options_base.hidden_size()));
     for (const Tensor& weight : owner.parameters()) init::uniform_(weight, -bound, bound);
   }
-  RLT_LAZY void describe(std::ostream& stream, const std::string& nonlinearity) const {
+  void describe(std::ostream& stream, const std::string& nonlinearity) const {
     static const char* const names[] = {"RNNCell", "GRUCell", "LSTMCell"};
     int64_t gates = options_base.num_chunks();
     stream << "torch::nn::" << names[gates == 1 ? 0 : gates == 3 ? 1 : 2] << "(" << options_base.input_size() << ", " << options_base.hidden_size();
@@ -308,23 +309,23 @@ class RNNCellWeights {
     if (!nonlinearity.empty() && nonlinearity != "kTanh") stream << ", nonlinearity=" << nonlinearity;
     stream << ")";
   }
-  RLT_LAZY void check_forward_input(const Tensor& input, const char* name) const {
+  void check_forward_input(const Tensor& input, const char* name) const {
     TORCH_CHECK(input.dim() == 1 || input.dim() == 2, "Expected ", name, " to be 1D or 2D, got ", input.dim(), "D instead");
   }
-  RLT_LAZY Tensor zero_state(const Tensor& input) const {
+  Tensor zero_state(const Tensor& input) const {
     return torch::zeros({input.size(0), options_base.hidden_size()}, TensorOptions(input.scalar_type()).device(input.device()));
   }
 };
 
 /// Base of the cells.
 template <class Derived>
-class RNNCellImplBase : public Cloneable<Derived>, public RNNCellWeights {
+class RNNCellImplBase : public Cloneable<Derived>, public RNNCellWeights<Derived> {
  public:
-  explicit RNNCellImplBase(const RNNCellOptionsBase& options) : RNNCellWeights(options) { RNNCellImplBase::reset(); }
+  explicit RNNCellImplBase(const RNNCellOptionsBase& options) : RNNCellWeights<Derived>(options) { RNNCellImplBase::reset(); }
 
-  void reset() override { make_weights(*this); }
-  RLT_LAZY void reset_parameters() { draw(*this); }
-  void pretty_print(std::ostream& stream) const override { describe(stream, get_nonlinearity_str()); }
+  void reset() override { this->make_weights(*this); }
+  void reset_parameters() { this->draw(*this); }
+  void pretty_print(std::ostream& stream) const override { this->describe(stream, get_nonlinearity_str()); }
 
  protected:
   virtual std::string get_nonlinearity_str() const { return {}; }
@@ -375,13 +376,13 @@ TORCH_MODULE(RNNCell);
 
 namespace detail {
 /// The module, compiled where it is used.
-template <class Derived>
+template <class Derived, class State = std::tuple<Tensor, Tensor>>
 class LSTMCellBase : public RNNCellImplBase<Derived> {
  public:
   explicit LSTMCellBase(const LSTMCellOptions& options_) : RNNCellImplBase<Derived>(RNNCellOptionsBase(options_.input_size(), options_.hidden_size(), options_.bias(), 4)), options(options_) {}
 
   /// The new hidden and cell state.
-  std::tuple<Tensor, Tensor> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {}) {
+  State forward(const Tensor& input, std::optional<State> hx_opt = {}) {
     this->check_forward_input(input, "input");
     if (hx_opt) {
       this->check_forward_input(std::get<0>(*hx_opt), "hx[0]");
@@ -395,7 +396,7 @@ class LSTMCellBase : public RNNCellImplBase<Derived> {
   LSTMCellOptions options;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
 }  // namespace detail
 

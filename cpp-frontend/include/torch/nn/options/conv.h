@@ -10,10 +10,42 @@ RLT_NAMESPACE_BEGIN
 namespace nn {
 
 namespace detail {
-using conv_padding_mode_t = std::variant<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
-/// Numbers, nothing, or as much as keeps the size.
+using conv_padding_mode_t = enumtype::OneOf<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
+/// Numbers, nothing (kValid), or as much as keeps the size (kSame).
 template <size_t D>
-using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
+class conv_padding_t : public enumtype::VariantLike<conv_padding_t<D>> {
+ public:
+  using Variant = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
+
+  conv_padding_t(enumtype::kValid) : numbers_(0), index_(1) {}
+  conv_padding_t(enumtype::kSame) : numbers_(0), index_(2) {}
+  template <class Numbers, std::enable_if_t<std::is_convertible_v<Numbers, ExpandingArray<D>>, bool> = true>
+  conv_padding_t(const Numbers& numbers) : numbers_(numbers) {}
+  template <class Other, std::enable_if_t<std::is_same_v<Other, Variant>, bool> = false>
+  conv_padding_t(const Other& choice) : numbers_(choice.index() ? 0 : std::get<0>(choice)), index_(choice.index()) {}
+  operator Variant() const {
+    if (index_ == 0) return numbers_;
+    if (index_ == 1) return torch::kValid;
+    return torch::kSame;
+  }
+
+  size_t index() const noexcept { return index_; }
+  /// The numbers or the enumerator if it is that, else nullptr.
+  template <class Alternative>
+  const Alternative* get_if() const noexcept {
+    if constexpr (std::is_same_v<Alternative, ExpandingArray<D>>) {
+      return index_ == 0 ? &numbers_ : nullptr;
+    } else {
+      constexpr size_t wanted = std::is_same_v<Alternative, enumtype::kSame> ? 2 : 1;
+      static_assert(wanted == 2 || std::is_same_v<Alternative, enumtype::kValid>, "not an alternative of a padding");
+      return index_ == wanted ? &enumtype::enumerator<Alternative> : nullptr;
+    }
+  }
+
+ private:
+  ExpandingArray<D> numbers_;
+  size_t index_ = 0;
+};
 }  // namespace detail
 
 template <size_t D>

@@ -11,7 +11,7 @@ namespace nn {
 
 namespace detail {
 /// What becomes of the losses of the elements. Most losses have this choice.
-using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+using reduction_t = enumtype::OneOf<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
 }  // namespace detail
 
 struct L1LossOptions {
@@ -21,7 +21,7 @@ struct L1LossOptions {
 };
 
 struct KLDivLossOptions {
-  using reduction_t = std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
+  using reduction_t = enumtype::OneOf<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
   TORCH_OPTIONS_CTOR_VARIANT_ARG4(KLDivLossOptions, reduction, kNone, kBatchMean, kSum, kMean)
   TORCH_ARG(reduction_t, reduction) = torch::kMean;
   /// The target is a logarithm too.

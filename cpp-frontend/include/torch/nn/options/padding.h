@@ -48,7 +48,7 @@ using ConstantPad3dOptions = ConstantPadOptions<3>;
 
 namespace functional {
 struct PadFuncOptions {
-  using mode_t = std::variant<enumtype::kConstant, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
+  using mode_t = enumtype::OneOf<enumtype::kConstant, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
   PadFuncOptions(std::vector<int64_t> pad) : pad_(std::move(pad)) {}
   TORCH_ARG(std::vector<int64_t>, pad);
   TORCH_ARG(mode_t, mode) = torch::kConstant;

@@ -12,7 +12,7 @@ namespace nn {
 namespace detail {
 /// What the layers have in common.
 struct RNNOptionsBase {
-  using rnn_options_base_mode_t = std::variant<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;
+  using rnn_options_base_mode_t = enumtype::OneOf<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;
   RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size)
       : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
   TORCH_ARG(rnn_options_base_mode_t, mode);
@@ -28,7 +28,7 @@ struct RNNOptionsBase {
 }  // namespace detail
 
 struct RNNOptions {
-  using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
+  using nonlinearity_t = enumtype::OneOf<enumtype::kTanh, enumtype::kReLU>;
   RNNOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   /// Features of a step of the input.
   TORCH_ARG(int64_t, input_size);
@@ -83,7 +83,7 @@ struct RNNCellOptionsBase {
 }  // namespace detail
 
 struct RNNCellOptions {
-  using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
+  using nonlinearity_t = enumtype::OneOf<enumtype::kTanh, enumtype::kReLU>;
   RNNCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TORCH_ARG(int64_t, input_size);
   TORCH_ARG(int64_t, hidden_size);

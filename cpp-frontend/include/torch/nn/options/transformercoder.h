@@ -7,29 +7,34 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-struct TransformerEncoderOptions {
-  RLT_LAZY TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
-  RLT_LAZY TransformerEncoderOptions(const TransformerEncoderLayerOptions& options, int64_t num_layers)
-      : encoder_layer_(TransformerEncoderLayer(options)), num_layers_(num_layers) {}
+namespace detail {
+/// TransformerEncoderOptions. (A template, so that only programs that use them compile the layer's holder.)
+template <class Layer, class LayerOptions>
+struct TransformerEncoderOptionsOf {
+  TransformerEncoderOptionsOf(Layer encoder_layer, int64_t num_layers) : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
+  TransformerEncoderOptionsOf(const LayerOptions& options, int64_t num_layers) : encoder_layer_(Layer(options)), num_layers_(num_layers) {}
   /// The layer of which each layer becomes a copy.
-  TORCH_ARG(TransformerEncoderLayer, encoder_layer) = nullptr;
+  TORCH_ARG(Layer, encoder_layer) = nullptr;
   TORCH_ARG(int64_t, num_layers);
   /// What follows the last layer, if anything.
   TORCH_ARG(AnyModule, norm);
 };
 
-struct TransformerDecoderOptions {
-  RLT_LAZY TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
-  RLT_LAZY TransformerDecoderOptions(const TransformerDecoderLayerOptions& options, int64_t num_layers)
-      : decoder_layer_(TransformerDecoderLayer(options)), num_layers_(num_layers) {}
+/// TransformerDecoderOptions. (A template, so that only programs that use them compile the layer's holder.)
+template <class Layer, class LayerOptions>
+struct TransformerDecoderOptionsOf {
+  TransformerDecoderOptionsOf(Layer decoder_layer, int64_t num_layers) : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
+  TransformerDecoderOptionsOf(const LayerOptions& options, int64_t num_layers) : decoder_layer_(Layer(options)), num_layers_(num_layers) {}
   /// The layer of which each layer becomes a copy.
-  TORCH_ARG(TransformerDecoderLayer, decoder_layer) = nullptr;
+  TORCH_ARG(Layer, decoder_layer) = nullptr;
   TORCH_ARG(int64_t, num_layers);
   /// What follows the last layer, if anything.
   TORCH_ARG(AnyModule, norm);
 };
+}  // namespace detail
+
+using TransformerEncoderOptions = detail::TransformerEncoderOptionsOf<TransformerEncoderLayer, TransformerEncoderLayerOptions>;
+using TransformerDecoderOptions = detail::TransformerDecoderOptionsOf<TransformerDecoderLayer, TransformerDecoderLayerOptions>;
 
 }  // namespace nn
 RLT_NAMESPACE_END

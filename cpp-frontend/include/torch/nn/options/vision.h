@@ -10,8 +10,8 @@ namespace nn {
 
 namespace functional {
 struct GridSampleFuncOptions {
-  using mode_t = std::variant<enumtype::kBilinear, enumtype::kNearest>;
-  using padding_mode_t = std::variant<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
+  using mode_t = enumtype::OneOf<enumtype::kBilinear, enumtype::kNearest>;
+  using padding_mode_t = enumtype::OneOf<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
   TORCH_ARG(mode_t, mode) = torch::kBilinear;
   /// What lies outside of the input.
   TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;

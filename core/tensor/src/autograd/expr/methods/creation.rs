@@ -46,4 +46,9 @@ impl Expr {
     pub fn fill_tensor(&self, value: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::fill_tensor(self.tensor()?, value.into().tensor()?))
     }
+
+    /// `complex`: Makes complex numbers of their real and imaginary parts.
+    pub fn complex(&self, imag: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::complex(self.tensor()?, imag.into().tensor()?))
+    }
 }

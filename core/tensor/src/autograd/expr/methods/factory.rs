@@ -50,11 +50,6 @@ impl Expr {
         Expr::of(|| ops::new_ones(self.tensor()?, size, options))
     }
 
-    /// `complex`: Makes complex numbers of their real and imaginary parts.
-    pub fn complex(&self, imag: impl Into<Expr>) -> Expr {
-        Expr::of(|| ops::complex(self.tensor()?, imag.into().tensor()?))
-    }
-
     /// `polar`: Makes complex numbers of their sizes and angles.
     pub fn polar(&self, angle: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::polar(self.tensor()?, angle.into().tensor()?))

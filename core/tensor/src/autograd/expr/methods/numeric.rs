@@ -6,19 +6,9 @@ use crate::ops;
 use rushlight_base::Scalar;
 
 impl Expr {
-    /// `abs`: Takes the size of each element: of a complex number, a real one.
-    pub fn abs(&self) -> Expr {
-        Expr::of(|| ops::abs(self.tensor()?))
-    }
-
     /// `sign`: Takes the sign of each element.
     pub fn sign(&self) -> Expr {
         Expr::of(|| ops::sign(self.tensor()?))
-    }
-
-    /// `sgn`: Takes the direction of each element: the sign, or the complex number of size 1.
-    pub fn sgn(&self) -> Expr {
-        Expr::of(|| ops::sgn(self.tensor()?))
     }
 
     /// `ceil`: Rounds each element up; integers stay.

@@ -71,6 +71,16 @@ impl Expr {
         Expr::of(|| ops::neg(self.tensor()?))
     }
 
+    /// `abs`: Takes the size of each element: of a complex number, a real one.
+    pub fn abs(&self) -> Expr {
+        Expr::of(|| ops::abs(self.tensor()?))
+    }
+
+    /// `sgn`: Takes the direction of each element: the sign, or the complex number of size 1.
+    pub fn sgn(&self) -> Expr {
+        Expr::of(|| ops::sgn(self.tensor()?))
+    }
+
     /// `exp`: Raises e to each element; integers give floating point.
     pub fn exp(&self) -> Expr {
         Expr::of(|| ops::exp(self.tensor()?))

@@ -4,6 +4,7 @@
 use crate::dispatch::OpDef;
 
 mod arange;
+mod complex;
 mod empty;
 mod empty_like;
 mod empty_strided;
@@ -17,6 +18,7 @@ mod zeros;
 mod zeros_like;
 
 pub use arange::{arange, arange_out, arange_start, arange_start_out, arange_start_step};
+pub use complex::{complex, complex_out};
 pub use empty::{empty_memory_format, empty_out};
 pub use empty_like::empty_like;
 pub use empty_strided::empty_strided;
@@ -36,6 +38,8 @@ pub static CREATION: &[&OpDef] = &[
     &arange::ARANGE_START,
     &arange::ARANGE_START_STEP,
     &arange::ARANGE_START_OUT,
+    &complex::COMPLEX,
+    &complex::COMPLEX_OUT,
     &empty::EMPTY_MEMORY_FORMAT,
     &empty::EMPTY_OUT,
     &empty_like::EMPTY_LIKE,

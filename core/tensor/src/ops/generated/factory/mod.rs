@@ -5,7 +5,6 @@ use crate::dispatch::OpDef;
 
 mod bartlett_window;
 mod blackman_window;
-mod complex;
 mod empty_permuted;
 mod eye;
 mod hamming_window;
@@ -30,7 +29,6 @@ mod vander;
 
 pub use bartlett_window::{bartlett_window, bartlett_window_periodic};
 pub use blackman_window::{blackman_window, blackman_window_periodic};
-pub use complex::{complex, complex_out};
 pub use empty_permuted::empty_permuted;
 pub use eye::{eye, eye_m, eye_m_out, eye_out};
 pub use hamming_window::{
@@ -67,8 +65,6 @@ pub static FACTORY: &[&OpDef] = &[
     &bartlett_window::BARTLETT_WINDOW_PERIODIC,
     &blackman_window::BLACKMAN_WINDOW,
     &blackman_window::BLACKMAN_WINDOW_PERIODIC,
-    &complex::COMPLEX,
-    &complex::COMPLEX_OUT,
     &empty_permuted::EMPTY_PERMUTED,
     &eye::EYE,
     &eye::EYE_OUT,

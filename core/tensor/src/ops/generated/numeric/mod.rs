@@ -3,7 +3,6 @@
 
 use crate::dispatch::OpDef;
 
-mod abs;
 mod addcdiv;
 mod addcmul;
 mod angle;
@@ -36,13 +35,11 @@ mod nextafter;
 mod positive;
 mod remainder;
 mod round;
-mod sgn;
 mod sign;
 mod subtract;
 mod true_divide;
 mod trunc;
 
-pub use abs::{abs, abs_, abs_out};
 pub use addcdiv::{addcdiv, addcdiv_, addcdiv_out};
 pub use addcmul::{addcmul, addcmul_, addcmul_out};
 pub use angle::{angle, angle_out};
@@ -82,7 +79,6 @@ pub use remainder::{
     remainder_tensor_, remainder_tensor_out,
 };
 pub use round::{round, round_, round_decimals, round_decimals_, round_decimals_out, round_out};
-pub use sgn::{sgn, sgn_, sgn_out};
 pub use sign::{sign, sign_, sign_out};
 pub use subtract::{subtract_out, subtract_scalar, subtract_scalar_, subtract_tensor, subtract_tensor_};
 pub use true_divide::{
@@ -92,9 +88,6 @@ pub use trunc::{trunc, trunc_, trunc_out};
 
 /// The rows of this family in the operator table.
 pub static NUMERIC: &[&OpDef] = &[
-    &abs::ABS,
-    &abs::ABS_,
-    &abs::ABS_OUT,
     &addcdiv::ADDCDIV,
     &addcdiv::ADDCDIV_,
     &addcdiv::ADDCDIV_OUT,
@@ -196,9 +189,6 @@ pub static NUMERIC: &[&OpDef] = &[
     &round::ROUND_DECIMALS,
     &round::ROUND_DECIMALS_,
     &round::ROUND_DECIMALS_OUT,
-    &sgn::SGN,
-    &sgn::SGN_,
-    &sgn::SGN_OUT,
     &sign::SIGN,
     &sign::SIGN_,
     &sign::SIGN_OUT,

@@ -3,6 +3,7 @@
 
 use crate::dispatch::OpDef;
 
+mod abs;
 mod add;
 mod clamp;
 mod clamp_max;
@@ -26,11 +27,13 @@ mod reciprocal;
 mod relu;
 mod resolve_conj;
 mod rsub;
+mod sgn;
 mod sqrt;
 mod sub;
 mod threshold_backward;
 mod where_;
 
+pub use abs::{abs, abs_, abs_out};
 pub use add::{add_out, add_scalar, add_scalar_, add_tensor, add_tensor_};
 pub use clamp::{clamp, clamp_, clamp_out, clamp_tensor, clamp_tensor_, clamp_tensor_out};
 pub use clamp_max::{clamp_max, clamp_max_, clamp_max_out};
@@ -54,6 +57,7 @@ pub use reciprocal::{reciprocal, reciprocal_, reciprocal_out};
 pub use relu::{relu, relu_};
 pub use resolve_conj::resolve_conj;
 pub use rsub::{rsub_scalar, rsub_tensor};
+pub use sgn::{sgn, sgn_, sgn_out};
 pub use sqrt::{sqrt, sqrt_, sqrt_out};
 pub use sub::{sub_out, sub_scalar, sub_scalar_, sub_tensor, sub_tensor_};
 pub use threshold_backward::{threshold_backward, threshold_backward_grad_input};
@@ -61,6 +65,9 @@ pub use where_::{where_scalar, where_scalarother, where_scalarself, where_self, 
 
 /// The rows of this family in the operator table.
 pub static POINTWISE: &[&OpDef] = &[
+    &abs::ABS,
+    &abs::ABS_,
+    &abs::ABS_OUT,
     &add::ADD_TENSOR,
     &add::ADD_TENSOR_,
     &add::ADD_OUT,
@@ -125,6 +132,9 @@ pub static POINTWISE: &[&OpDef] = &[
     &resolve_conj::RESOLVE_CONJ,
     &rsub::RSUB_TENSOR,
     &rsub::RSUB_SCALAR,
+    &sgn::SGN,
+    &sgn::SGN_,
+    &sgn::SGN_OUT,
     &sqrt::SQRT,
     &sqrt::SQRT_,
     &sqrt::SQRT_OUT,

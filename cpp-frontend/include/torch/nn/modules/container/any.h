@@ -1,6 +1,7 @@
 // AnyModule: a module of any class, called with values of any type. Sequential is a list of them.
 #pragma once
 
+#include <torch/detail/owned.h>
 #include <torch/nn/pimpl.h>
 
 #include <array>
@@ -35,26 +36,6 @@ struct TypeId {
 };
 }  // namespace detail
 
-namespace detail {
-/// The one owner of an object: what std::unique_ptr does, at a fraction of its compile time.
-template <class T>
-class Owned {
- public:
-  explicit Owned(T* object = nullptr) : object_(object) {}
-  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(object_, other.object_);
-    return *this;
-  }
-  ~Owned() { delete object_; }
-  T* get() const { return object_; }
-  T* operator->() const { return object_; }
-
- private:
-  T* object_;
-};
-}  // namespace detail
-
 /// A value of any type.
 class AnyValue final {
  public:
@@ -62,7 +43,7 @@ class AnyValue final {
   AnyValue& operator=(AnyValue&&) = default;
   AnyValue(const AnyValue& other) : content_(other.content_->clone()) {}
   AnyValue& operator=(const AnyValue& other) {
-    content_ = detail::Owned<Content>(other.content_->clone());
+    content_ = torch::detail::Owned<Content>(other.content_->clone());
     return *this;
   }
   template <class T, class = std::enable_if_t<!std::is_same_v<std::decay_t<T>, AnyValue>>>
@@ -99,10 +80,16 @@ class AnyValue final {
     Content* clone() const override { return new Holder(value); }
     T value;
   };
-  detail::Owned<Content> content_;
+  torch::detail::Owned<Content> content_;
 };
 
 namespace detail {
+
+/// What forward takes where a call has no argument at this position.
+struct DefaultArgument {
+  unsigned int position;
+  AnyValue value;
+};
 
 template <class T>
 struct ForwardSignature;
@@ -211,7 +198,7 @@ struct AnyModule {
   AnyModule& operator=(AnyModule&&) = default;
   AnyModule(const AnyModule& other) : content_(other.is_empty() ? nullptr : other.content_->copy()) {}
   AnyModule& operator=(const AnyModule& other) {
-    content_ = detail::Owned<detail::AnyModuleContent>(other.is_empty() ? nullptr : other.content_->copy());
+    content_ = torch::detail::Owned<detail::AnyModuleContent>(other.is_empty() ? nullptr : other.content_->copy());
     return *this;
   }
   template <class M, class = std::enable_if_t<detail::is_module<M>>>
@@ -221,7 +208,7 @@ struct AnyModule {
 
   AnyModule clone(std::optional<Device> device = std::nullopt) const {
     AnyModule copy;
-    if (!is_empty()) copy.content_ = detail::Owned<detail::AnyModuleContent>(content_->clone(device));
+    if (!is_empty()) copy.content_ = torch::detail::Owned<detail::AnyModuleContent>(content_->clone(device));
     return copy;
   }
 
@@ -287,7 +274,7 @@ struct AnyModule {
     rlt::raise<Error>("Attempted to cast module of type " + content_->type().name() + " to type " + detail::TypeId::of<M>().name());
   }
 
-  detail::Owned<detail::AnyModuleContent> content_;
+  torch::detail::Owned<detail::AnyModuleContent> content_;
 };
 
 /// A module and its name: `{"fc", nn::Linear(2, 1)}`.
@@ -318,14 +305,14 @@ RLT_NAMESPACE_END
 #define FORWARD_HAS_DEFAULT_ARGS(...)                                                                      \
   friend struct torch::nn::detail::AnyModuleAccess;                                                        \
   static size_t _forward_num_required_args() {                                                             \
-    std::pair<unsigned int, torch::nn::AnyValue> defaults[] = {__VA_ARGS__};                               \
-    return defaults[0].first;                                                                              \
+    torch::nn::detail::DefaultArgument defaults[] = {__VA_ARGS__};                               \
+    return defaults[0].position;                                                                             \
   }                                                                                                        \
   static std::vector<torch::nn::AnyValue> _forward_populate_default_args(std::vector<torch::nn::AnyValue>&& args) { \
-    std::pair<unsigned int, torch::nn::AnyValue> defaults[] = {__VA_ARGS__};                               \
+    torch::nn::detail::DefaultArgument defaults[] = {__VA_ARGS__};                               \
     std::vector<torch::nn::AnyValue> all(std::move(args));                                                 \
     for (auto& entry : defaults) {                                                                         \
-      if (entry.first >= all.size()) all.push_back(std::move(entry.second));                               \
+      if (entry.position >= all.size()) all.push_back(std::move(entry.value));                             \
     }                                                                                                      \
     return all;                                                                                            \
   }

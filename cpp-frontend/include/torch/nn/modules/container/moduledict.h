@@ -26,12 +26,18 @@ class ModuleDictImpl : public detail::ModuleDictCopy<ModuleDictImpl> {
   using ConstIterator = OrderedDict<std::string, std::shared_ptr<Module>>::ConstIterator;
 
   ModuleDictImpl() = default;
-  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) { update(modules); }
-  explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules); }
+  template <class M = Module>
+  explicit ModuleDictImpl(const std::vector<std::pair<std::string, std::shared_ptr<M>>>& modules) {
+    update(modules);
+  }
+  RLT_LAZY explicit ModuleDictImpl(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) { update(modules); }
 
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const { return modules_.pairs(); }
-  std::vector<std::string> keys() const { return modules_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
+  template <class M = Module>
+  std::vector<std::pair<std::string, std::shared_ptr<M>>> items() const {
+    return modules_.pairs();
+  }
+  RLT_LAZY std::vector<std::string> keys() const { return modules_.keys(); }
+  RLT_LAZY std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
   Iterator begin() { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator begin() const { return modules_.begin(); }
@@ -63,7 +69,8 @@ class ModuleDictImpl : public detail::ModuleDictCopy<ModuleDictImpl> {
     modules_.erase(key);
     return module;
   }
-  RLT_LAZY void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
+  template <class M = Module>
+  void update(const std::vector<std::pair<std::string, std::shared_ptr<M>>>& modules) {
     for (const auto& item : modules) insert(item.first, item.second);
   }
   template <class Container>

@@ -13,12 +13,12 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using ConstIterator = OrderedDict<std::string, Tensor>::ConstIterator;
 
   ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const OrderedDict<std::string, Tensor>& params) { parameters_ = params; }
+  RLT_LAZY explicit ParameterDictImpl(const OrderedDict<std::string, Tensor>& params) { parameters_ = params; }
 
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { detail::print_parameters(stream, "ParameterDict", parameters_); }
 
-  Tensor& insert(const std::string& key, const Tensor& param) { return register_parameter(key, param, param.requires_grad()); }
+  RLT_LAZY Tensor& insert(const std::string& key, const Tensor& param) { return register_parameter(key, param, param.requires_grad()); }
   RLT_LAZY Tensor pop(const std::string& key) {
     Tensor param = parameters_[key];
     parameters_.erase(key);
@@ -31,8 +31,8 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   }
   void clear() { parameters_.clear(); }
 
-  std::vector<std::string> keys() const { return parameters_.keys(); }
-  std::vector<Tensor> values() const { return parameters_.values(); }
+  RLT_LAZY std::vector<std::string> keys() const { return parameters_.keys(); }
+  RLT_LAZY std::vector<Tensor> values() const { return parameters_.values(); }
   Iterator begin() { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }
   ConstIterator begin() const { return parameters_.begin(); }

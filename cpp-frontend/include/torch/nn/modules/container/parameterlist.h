@@ -34,12 +34,12 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { detail::print_parameters(stream, "ParameterList", parameters_); }
 
-  void append(Tensor&& param) {
+  RLT_LAZY void append(Tensor&& param) {
     bool requires_grad = param.requires_grad();
     register_parameter(std::to_string(size()), std::move(param), requires_grad);
   }
-  void append(const Tensor& param) { append(Tensor(param)); }
-  void append(const OrderedDict<std::string, Tensor>::Item& item) { append(item.value()); }
+  RLT_LAZY void append(const Tensor& param) { append(Tensor(param)); }
+  RLT_LAZY void append(const OrderedDict<std::string, Tensor>::Item& item) { append(item.value()); }
   template <class Container>
   void extend(const Container& container) {
     for (const auto& param : container) append(param);

@@ -8,7 +8,20 @@ namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 
-class SequentialImpl : public Cloneable<SequentialImpl> {
+namespace detail {
+/// Copies what the container holds, one by one.
+template <class List>
+class SequentialCopy : public Cloneable<List> {
+ public:
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    auto copy = std::make_shared<List>();
+    for (const AnyModule& module : static_cast<const List&>(*this)) copy->push_back(module.clone(device));
+    return copy;
+  }
+};
+}  // namespace detail
+
+class SequentialImpl : public detail::SequentialCopy<SequentialImpl> {
  public:
   using Iterator = std::vector<AnyModule>::iterator;
   using ConstIterator = std::vector<AnyModule>::const_iterator;
@@ -19,18 +32,13 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     modules_.reserve(sizeof...(Modules));
     (push_back(std::forward<Modules>(modules)), ...);
   }
-  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& modules) {
+  RLT_LAZY explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& modules) {
     for (auto& item : modules) push_back(item.key(), std::move(item.value()));
   }
-  explicit SequentialImpl(std::initializer_list<NamedAnyModule> modules) {
+  RLT_LAZY explicit SequentialImpl(std::initializer_list<NamedAnyModule> modules) {
     for (const NamedAnyModule& item : modules) push_back(item.name(), item.module());
   }
 
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<SequentialImpl>();
-    for (const AnyModule& module : modules_) copy->push_back(module.clone(device));
-    return copy;
-  }
   /// The modules reset themselves; the list stays as it is.
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Sequential"; }
@@ -120,7 +128,7 @@ class Sequential : public ModuleHolder<SequentialImpl> {
 
   Sequential() = default;
   /// Modules with names: `Sequential({{"in", Linear(3, 2)}, {"out", Linear(2, 1)}})`.
-  Sequential(std::initializer_list<NamedAnyModule> modules) : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
+  RLT_LAZY Sequential(std::initializer_list<NamedAnyModule> modules) : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
 };
 
 }  // namespace nn

@@ -5463,44 +5463,6 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
 
     /**
-     * Takes the size of each element: of a complex number, a real one.
-     * <p>{@code out_i = |self_i|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @return the result
-     */
-    public final Tensor abs() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.abs(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the size of each element: of a complex number, a real one.
-     * <p>{@code out_i = |self_i|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @return what was written
-     */
-    public final Tensor abs_() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.abs_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
      * Takes the sign of each element.
      * <p>{@code out_i = -1, 0 or 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
@@ -5532,44 +5494,6 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         Tensor.acquire(self);
         try {
             Native.sign_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the direction of each element: the sign, or the complex number of size 1.
-     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @return the result
-     */
-    public final Tensor sgn() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.sgn(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the direction of each element: the sign, or the complex number of size 1.
-     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @return what was written
-     */
-    public final Tensor sgn_() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.sgn_(self.handle());
             return self;
         } finally {
             Tensor.release(self);
@@ -7808,6 +7732,82 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         Tensor.acquire(self);
         try {
             Native.neg_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor abs() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.abs(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor abs_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.abs_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor sgn() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sgn(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sgn_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sgn_(self.handle());
             return self;
         } finally {
             Tensor.release(self);

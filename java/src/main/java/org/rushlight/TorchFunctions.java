@@ -3796,6 +3796,47 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Makes complex numbers of their real and imaginary parts.
+     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both parts must be of one dtype: half, float or double.
+     *
+     * @param real as in the formula
+     * @param imag as in the formula
+     * @return the result
+     */
+    public static Tensor complex(Tensor real, Tensor imag) {
+        Tensor.acquire(real, imag);
+        try {
+            return Tensor.wrap(Native.complex(real.handle(), imag.handle()));
+        } finally {
+            Tensor.release(real, imag);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their real and imaginary parts.
+     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both parts must be of one dtype: half, float or double.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param real as in the formula
+     * @param imag as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor complex_out(Tensor real, Tensor imag, Tensor out) {
+        Tensor.acquire(real, imag, out);
+        try {
+            Native.complex_out(real.handle(), imag.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(real, imag, out);
+        }
+    }
+
     // distance: Distances and angles between vectors.
 
     /**
@@ -6660,47 +6701,6 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code empty_permuted(size, physicalLayout, (TensorOptions) null)}. */
     public static Tensor empty_permuted(long[] size, long... physicalLayout) {
         return empty_permuted(size, physicalLayout, (TensorOptions) null);
-    }
-
-    /**
-     * Makes complex numbers of their real and imaginary parts.
-     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both parts must be of one dtype: half, float or double.
-     *
-     * @param real as in the formula
-     * @param imag as in the formula
-     * @return the result
-     */
-    public static Tensor complex(Tensor real, Tensor imag) {
-        Tensor.acquire(real, imag);
-        try {
-            return Tensor.wrap(Native.complex(real.handle(), imag.handle()));
-        } finally {
-            Tensor.release(real, imag);
-        }
-    }
-
-    /**
-     * Makes complex numbers of their real and imaginary parts.
-     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both parts must be of one dtype: half, float or double.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param real as in the formula
-     * @param imag as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor complex_out(Tensor real, Tensor imag, Tensor out) {
-        Tensor.acquire(real, imag, out);
-        try {
-            Native.complex_out(real.handle(), imag.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(real, imag, out);
-        }
     }
 
     /**
@@ -12064,65 +12064,6 @@ public abstract sealed class TorchFunctions permits Torch {
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
 
     /**
-     * Takes the size of each element: of a complex number, a real one.
-     * <p>{@code out_i = |self_i|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor abs(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.abs(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the size of each element: of a complex number, a real one.
-     * <p>{@code out_i = |self_i|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param self as in the formula
-     * @return what was written
-     */
-    public static Tensor abs_(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            Native.abs_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the size of each element: of a complex number, a real one.
-     * <p>{@code out_i = |self_i|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor abs_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.abs_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
      * Takes the sign of each element.
      * <p>{@code out_i = -1, 0 or 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
@@ -12155,45 +12096,6 @@ public abstract sealed class TorchFunctions permits Torch {
         Tensor.acquire(self, out);
         try {
             Native.sign_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the direction of each element: the sign, or the complex number of size 1.
-     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor sgn(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.sgn(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the direction of each element: the sign, or the complex number of size 1.
-     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor sgn_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.sgn_out(self.handle(), out.handle());
             return out;
         } finally {
             Tensor.release(self, out);
@@ -14871,6 +14773,104 @@ public abstract sealed class TorchFunctions permits Torch {
         Tensor.acquire(self, out);
         try {
             Native.neg_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor abs(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.abs(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor abs_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.abs_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor abs_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.abs_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sgn(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sgn(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sgn_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sgn_out(self.handle(), out.handle());
             return out;
         } finally {
             Tensor.release(self, out);

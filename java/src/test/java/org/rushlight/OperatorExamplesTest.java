@@ -1141,18 +1141,8 @@ class OperatorExamplesTest {
     }
 
     @Test
-    void example_abs() {
-        Examples.check(() -> Torch.abs(Tensor.of(new long[] {-2, 3}, new long[] {2})), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
-    }
-
-    @Test
     void example_sign() {
         Examples.check(() -> Torch.sign(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_sgn() {
-        Examples.check(() -> Torch.sgn(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2}));
     }
 
     @Test
@@ -1433,6 +1423,16 @@ class OperatorExamplesTest {
     @Test
     void example_neg() {
         Examples.check(() -> Torch.neg(Tensor.of(new long[] {1, -2}, new long[] {2})), () -> Tensor.of(new long[] {-1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_abs() {
+        Examples.check(() -> Torch.abs(Tensor.of(new long[] {-2, 3}, new long[] {2})), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_sgn() {
+        Examples.check(() -> Torch.sgn(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2}));
     }
 
     @Test

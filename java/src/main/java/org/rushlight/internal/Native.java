@@ -233,6 +233,8 @@ public final class Native {
     public static native void zero_(long self);
     public static native long fill_Tensor(long self, long value);
     public static native void fill_Tensor_(long self, long value);
+    public static native long complex(long real, long imag);
+    public static native void complex_out(long real, long imag, long out);
 
     // distance: Distances and angles between vectors.
     public static native long cosine_similarity(long x1, long x2, long dim, double eps);
@@ -389,8 +391,6 @@ public final class Native {
     public static native long new_full(long self, long[] size, int fillValueTag, long fillValueBits, double fillValueImag, long options);
     public static native long new_ones(long self, long[] size, long options);
     public static native long new_zeros(long self, long[] size, long options);
-    public static native long complex(long real, long imag);
-    public static native void complex_out(long real, long imag, long out);
     public static native long polar(long abs, long angle);
     public static native void polar_out(long abs, long angle, long out);
     public static native void resize_(long self, long[] size, int memoryFormat);
@@ -672,15 +672,9 @@ public final class Native {
     public static native long rms_norm(long input, long[] normalizedShape, long weight, boolean hasEps, double eps);
 
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
-    public static native long abs(long self);
-    public static native void abs_(long self);
-    public static native void abs_out(long self, long out);
     public static native long sign(long self);
     public static native void sign_(long self);
     public static native void sign_out(long self, long out);
-    public static native long sgn(long self);
-    public static native void sgn_(long self);
-    public static native void sgn_out(long self, long out);
     public static native long ceil(long self);
     public static native void ceil_(long self);
     public static native void ceil_out(long self, long out);
@@ -834,6 +828,12 @@ public final class Native {
     public static native long neg(long self);
     public static native void neg_(long self);
     public static native void neg_out(long self, long out);
+    public static native long abs(long self);
+    public static native void abs_(long self);
+    public static native void abs_out(long self, long out);
+    public static native long sgn(long self);
+    public static native void sgn_(long self);
+    public static native void sgn_out(long self, long out);
     public static native long exp(long self);
     public static native void exp_(long self);
     public static native void exp_out(long self, long out);

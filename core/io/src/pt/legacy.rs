@@ -1,0 +1,118 @@
+//! The stream that PyTorch wrote before 1.6, and writes on request (`_use_new_zipfile_serialization=False`).
+//!
+//! Five pickles follow each other: a magic number, the version of the protocol, facts of the machine that wrote it, the object,
+//! and the keys of its storages. Then come the storages in that order, each with the number of its elements before it.
+
+use super::flatten::flatten;
+use super::pickle::{self, Graph, Node, Value};
+use super::read::{Checkpoint, MAX_PICKLE, assemble};
+use crate::entry::{filled_storage, normalise_bools};
+use crate::reserve;
+use rushlight_base::{DType, Result, Storage, bail, ensure, err};
+use std::collections::HashMap;
+use std::io::{Read, Seek, SeekFrom};
+
+/// An integer of ten bytes, PyTorch's magic number, as a pickle that ends there.
+const MAGIC: [u8; 13] = [0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, b'.'];
+/// Bytes that a file must show to be recognised.
+pub(super) const LONGEST_MAGIC: usize = 11 + MAGIC.len();
+/// The only version there ever was.
+const VERSION: i64 = 1001;
+
+/// Where the pickle of the magic number ends, if a file begins with it.
+pub(super) fn magic_end(start: &[u8]) -> Option<usize> {
+    // Behind the number of the pickle protocol and, from 4 on, the length of a frame.
+    let places = if start.first() == Some(&0x80) { [2, 11] } else { return None };
+    places
+        .into_iter()
+        .map(|at| (at, at + MAGIC.len()))
+        .find(|&(at, end)| start.get(at..end) == Some(&MAGIC))
+        .map(|at| at.1)
+}
+
+/// Reads a stream of `length` bytes from its start.
+pub(super) fn read(mut source: impl Read + Seek, length: u64) -> Result<Checkpoint> {
+    let mut pickles = reserve(length.min(MAX_PICKLE) as usize)?;
+    source.by_ref().take(MAX_PICKLE).read_to_end(&mut pickles)?;
+    let start = magic_end(&pickles).ok_or_else(|| err!(Io, "not a .pt file: the magic number is missing"))?;
+    let (version, start) = pickle::read_at(&pickles, start, "version")?;
+    ensure!(version.root == Value::Int(VERSION), Io, "version {:?} is not supported", version.root);
+    let (machine, start) = pickle::read_at(&pickles, start, "facts of the machine")?;
+    ensure!(
+        is_little_endian(&machine),
+        Io,
+        "the file is not said to be little-endian: other byte orders are not supported"
+    );
+    let (graph, end) = pickle::read_at(&pickles, start, "object")?;
+    let leaves = flatten(&graph, end - start)?;
+    let (keys, end) = pickle::read_at(&pickles, end, "keys of the storages")?;
+
+    let dtypes = dtypes(&graph)?;
+    let bools = leaves.storages_of_bools();
+    source.seek(SeekFrom::Start(end as u64))?;
+    let mut left = length - end as u64;
+    let mut storages = HashMap::new();
+    for key in texts(&keys)? {
+        let dtype =
+            *dtypes.get(key).ok_or_else(|| err!(Io, "nothing says what storage '{}' holds", key.escape_debug()))?;
+        let storage = storage(&mut source, &mut left, dtype, bools.contains(key));
+        let storage = storage.map_err(|error| error.context(format_args!("storage '{}'", key.escape_debug())))?;
+        storages.insert(key, storage);
+    }
+    assemble(leaves, |key, _| {
+        storages.get(key).cloned().ok_or_else(|| err!(Io, "storage '{}' is not in the file", key.escape_debug()))
+    })
+}
+
+fn is_little_endian(machine: &Graph<'_>) -> bool {
+    let Value::Node(number) = machine.root else { return false };
+    match &machine.nodes[number] {
+        Node::Dict(facts) => facts.contains(&(Value::Text("little_endian"), Value::Bool(true))),
+        _ => false,
+    }
+}
+
+/// What each storage holds; `None`: bytes.
+fn dtypes<'a>(graph: &Graph<'a>) -> Result<HashMap<&'a str, Option<DType>>> {
+    let mut dtypes = HashMap::new();
+    for node in &graph.nodes {
+        let Node::Storage(storage) = node else { continue };
+        let known = *dtypes.entry(storage.key).or_insert(storage.dtype);
+        ensure!(known == storage.dtype, Io, "storage '{}' is said to hold two dtypes", storage.key.escape_debug());
+    }
+    Ok(dtypes)
+}
+
+fn texts<'a>(keys: &Graph<'a>) -> Result<Vec<&'a str>> {
+    let items = match keys.root {
+        Value::Node(number) => match &keys.nodes[number] {
+            Node::List(items) => items,
+            _ => bail!(Io, "the keys of the storages are no list"),
+        },
+        other => bail!(Io, "the keys of the storages are {other:?}"),
+    };
+    let texts = items.iter().map(|item| match item {
+        Value::Text(key) => Ok(*key),
+        other => Err(err!(Io, "the key of a storage is {other:?}")),
+    });
+    texts.collect()
+}
+
+/// The storage that begins where the source stands, `left` bytes before its end.
+fn storage(source: &mut impl Read, left: &mut u64, dtype: Option<DType>, of_bools: bool) -> Result<Storage> {
+    let mut count = [0u8; 8];
+    source.read_exact(&mut count)?;
+    *left = left.saturating_sub(8);
+    let count = i64::from_le_bytes(count);
+    let bytes = u64::try_from(count).ok().and_then(|count| count.checked_mul(dtype.map_or(1, DType::size) as u64));
+    let bytes = bytes.filter(|bytes| *bytes <= *left);
+    let bytes = bytes.ok_or_else(|| err!(Io, "{count} elements are announced, but {left} bytes are left"))?;
+    *left -= bytes;
+    filled_storage(bytes as usize, |slice| {
+        source.read_exact(slice)?;
+        if of_bools {
+            normalise_bools(slice);
+        }
+        Ok(())
+    })
+}
