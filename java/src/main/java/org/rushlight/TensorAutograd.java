@@ -165,7 +165,7 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
         }
     }
 
-    /** Counts a write that the library has not seen, such as one through {@link #toBuffer}: what was saved for backward is out of date then. */
+    /** Counts a write that the library has not seen, such as one through {@link Tensor#toBuffer}: what was saved for backward is out of date then. */
     public void bumpVersion() {
         Tensor.acquire(self());
         try {

@@ -170,7 +170,7 @@ public final class EmbeddingBag extends Module {
         if (!Arrays.equals(given.shape(), new long[] {rows, options.embeddingDim})) {
             throw new TensorValueException("Shape of _weight does not match num_embeddings and embedding_dim");
         }
-        weight = registerParameter("weight", given.share());
+        weight = registerParameter("weight", given.detach());
     }
 
     @Override
