@@ -233,9 +233,48 @@ INITS = {
     "sparse": lambda t: nn.init.sparse_(t[:, :, 0], 0.4, 0.1),
 }
 
+F = nn.functional
+FUNCTIONS = {
+    "gumbelSoftmax": (lambda x: F.gumbel_softmax(x, 0.5, False, dim=1), lambda: [randn(3, 4)]),
+    "gumbelSoftmax, hard": (lambda x: F.gumbel_softmax(x, 0.5, True, dim=-1), lambda: [randn(3, 4)]),
+    "normalize": (lambda x: F.normalize(x, 3.0, 1), lambda: [randn(3, 4)]),
+    "oneHot": (lambda x: F.one_hot(x, 6), lambda: [randint(0, 5, (2, 3))]),
+    "pdist": (lambda x: F.pdist(x, 1.5), lambda: [randn(4, 3)]),
+    "affineGrid and gridSample": (
+        lambda x, theta: F.grid_sample(x, F.affine_grid(theta, (2, 3, 4, 5), True), "bicubic", "reflection", True),
+        lambda: [randn(2, 3, 6, 6), randn(2, 2, 3)],
+    ),
+    "gridSample, nearest": (lambda x, grid: F.grid_sample(x, grid, "nearest", "border", False), lambda: [randn(1, 2, 4, 4), rand(1, 3, 3, 2) * 2.4 - 1.2]),
+    "scaledDotProductAttention": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3), three(2, 4, 3)),
+    "embeddingBag": (
+        lambda i, w, f: F.embedding_bag(i, w, tensor([0, 2, 4, 6]), mode="sum", per_sample_weights=f, include_last_offset=True),
+        lambda: [randint(0, 5, (6,)), randn(5, 3), rand(6)],
+    ),
+    "interpolate, antialias": (lambda x: F.interpolate(x, size=(3, 4), mode="bicubic", antialias=True), lambda: [randn(1, 2, 7, 9)]),
+    "convTranspose2d of a size": (lambda x, w: nn_transposed(x, w), lambda: [randn(1, 2, 3, 3), randn(2, 1, 3, 3)]),
+    "maxUnpool2d of a size": (lambda x, i: F.max_unpool2d(x, i, 2, 2, output_size=(7, 7)), lambda: list(F.max_pool2d(randn(1, 1, 7, 7), 2, return_indices=True))),
+    "rrelu": (lambda x: F.rrelu(x, 0.1, 0.3, True), lambda: [randn(3, 4)]),
+    "softmin in double": (lambda x: F.softmin(x, 1, dtype=torch.float64), lambda: [randn(3, 4)]),
+    "binaryCrossEntropy": (lambda x, y, w: F.binary_cross_entropy(x, y, w, reduction="sum"), lambda: [rand(2, 3), rand(2, 3), rand(3)]),
+    "padSequence": (lambda a, b: nn.utils.rnn.pad_sequence([a, b], True, 7.0), lambda: [randn(2, 3), randn(4, 3)]),
+}
+
+
+def nn_transposed(x, weight):
+    layer = nn.ConvTranspose2d(2, 1, 3, stride=2, bias=False)
+    layer.weight.data = weight
+    return layer(x, output_size=(8, 7))
+
 
 def main():
     tensors = {}
+    for name, (function, inputs) in FUNCTIONS.items():
+        torch.manual_seed(6)
+        given = inputs()
+        for index, value in enumerate(given):
+            tensors[f"function|{name}|{index}"] = value.numpy()
+        torch.manual_seed(7)
+        tensors[f"function|{name}|result"] = function(*given).detach().numpy()
     for name, fill in INITS.items():
         torch.manual_seed(5)
         tensors[f"init|{name}"] = fill(torch.zeros(6, 4, 3)).numpy()

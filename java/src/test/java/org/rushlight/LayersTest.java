@@ -392,7 +392,7 @@ class LayersTest {
             Map<String, Tensor> recorded = StateDict.load(RECORDED);
             Set<String> names = new LinkedHashSet<>();
             recorded.keySet().forEach(key -> names.add(key.substring(0, key.indexOf('|'))));
-            names.remove("init");
+            names.removeAll(List.of("init", "function"));
             assertEquals(names, cases.keySet().stream().filter(names::contains).collect(java.util.stream.Collectors.toSet()));
             cases.forEach((name, each) -> {
                 try (Scope scope = new Scope()) {
@@ -431,6 +431,53 @@ class LayersTest {
             module.namedBuffers().forEach(
                 (key, tensor) -> same(name + " after " + key, after.getOrDefault(key, state.get(key)), tensor, 1e-6, wrong));
         }
+    }
+
+    @Test
+    void functionsThatNoLayerCallsAreThoseOfPyTorch() {
+        Map<String, java.util.function.Function<Tensor[], Tensor>> functions = new LinkedHashMap<>();
+        functions.put("gumbelSoftmax", in -> Functional.gumbelSoftmax(in[0], 0.5, false, 1));
+        functions.put("gumbelSoftmax, hard", in -> Functional.gumbelSoftmax(in[0], 0.5, true, -1));
+        functions.put("normalize", in -> Functional.normalize(in[0], 3, 1, 1e-12));
+        functions.put("oneHot", in -> Functional.oneHot(in[0], 6));
+        functions.put("pdist", in -> Functional.pdist(in[0], 1.5));
+        functions.put("affineGrid and gridSample", in -> Functional.gridSample(
+            in[0], Functional.affineGrid(in[1], new long[] {2, 3, 4, 5}, true), "bicubic", "reflection", true));
+        functions.put("gridSample, nearest", in -> Functional.gridSample(in[0], in[1], "nearest", "border", false));
+        functions.put("scaledDotProductAttention",
+            in -> Functional.scaledDotProductAttention(in[0], in[1], in[2], null, 0, true, 0.3));
+        functions.put("embeddingBag", in -> Functional.embeddingBag(in[0], in[1], Tensor.of(0L, 2L, 4L, 6L),
+            new EmbeddingBag.Options(5, 3).withMode(EmbeddingBag.Mode.SUM).withIncludeLastOffset(true), in[2]));
+        functions.put("interpolate, antialias",
+            in -> Functional.interpolate(in[0], new Upsample.Options().withSize(3, 4).withMode("bicubic").withAntialias(true)));
+        functions.put("convTranspose2d of a size", in -> {
+            try (ConvTranspose2d layer = new ConvTranspose2d(new ConvTranspose2d.Options(2, 1, 3).withStride(2).withBias(false))) {
+                layer.weight().setData(in[1]);
+                return layer.forward(in[0], 8, 7);
+            }
+        });
+        functions.put("maxUnpool2d of a size", in -> Functional.maxUnpool2d(
+            in[0], in[1], new long[] {2, 2}, new long[] {2, 2}, new long[] {0, 0}, new long[] {7, 7}));
+        functions.put("rrelu", in -> Functional.rrelu(in[0], 0.1, 0.3, true, false));
+        functions.put("softmin in double", in -> Functional.softmin(in[0], 1, DType.FLOAT64));
+        functions.put("binaryCrossEntropy", in -> Functional.binaryCrossEntropy(in[0], in[1], in[2], Reduction.SUM));
+        functions.put("padSequence", in -> Utils.padSequence(List.of(in), true, 7));
+        List<String> wrong = new ArrayList<>();
+        Leaks.none(() -> {
+            Map<String, Tensor> recorded = StateDict.load(RECORDED);
+            assertEquals(functions.size(), recorded.keySet().stream().filter(key -> key.startsWith("function|") && key.endsWith("|result")).count());
+            functions.forEach((name, function) -> {
+                Map<String, Tensor> all = of("function", name, recorded);
+                Tensor expected = all.remove("result");
+                Torch.manualSeed(7);
+                try {
+                    same(name, expected, function.apply(all.values().toArray(Tensor[]::new)), 2e-6, wrong);
+                } catch (RuntimeException e) {
+                    wrong.add(name + ": " + e);
+                }
+            });
+        });
+        assertEquals("", String.join("\n", wrong));
     }
 
     @Test
