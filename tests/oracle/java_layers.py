@@ -96,6 +96,13 @@ def evaluated(module, inputs):
     return module.eval()(*inputs)
 
 
+def with_gradient(module, inputs):
+    x = inputs[0].requires_grad_()
+    y = module(x)
+    (y * y).sum().backward()
+    return y, x.grad
+
+
 def log_prob(module, inputs):
     return module(*inputs), module.log_prob(inputs[0]), module.predict(inputs[0])
 
@@ -167,6 +174,7 @@ case("nn.LayerNorm((3, 4))", images(2, 3, 4))
 case("nn.LayerNorm(4, elementwise_affine=False)", images(2, 4))
 case("nn.GroupNorm(2, 4)", images(2, 4, 3))
 case("nn.LocalResponseNorm(3)", images(2, 5, 3, 3))
+case("nn.CrossMapLRN2d(3, alpha=0.01, k=1.0)", images(2, 5, 3, 3), with_gradient)
 case("nn.Embedding(7, 3)", lambda: [randint(0, 7, (2, 4))])
 case("nn.Embedding(7, 3, padding_idx=-2, max_norm=1.5)", lambda: [randint(0, 7, (2, 4))])
 case("nn.EmbeddingBag(7, 3)", lambda: [randint(0, 7, (2, 4))])

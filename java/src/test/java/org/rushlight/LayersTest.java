@@ -326,6 +326,13 @@ class LayersTest {
         add("nn.ModuleDict({'one': nn.Linear(2, 3), 'two': nn.Tanh()})",
             () -> new ModuleDict().put("one", new Linear(2, 3)).put("two", new Tanh()),
             (layer, in) -> List.of());
+        add("nn.CrossMapLRN2d(3, alpha=0.01, k=1.0)", () -> new CrossMapLRN2d(new CrossMapLRN2d.Options(3).withAlpha(0.01)),
+            (layer, in) -> {
+                Tensor x = in[0].requires_grad_(true);
+                Tensor y = layer.forward(x);
+                y.mul(y).sum().backward();
+                return List.of(y, x.grad());
+            });
     }
 
     private static TransformerEncoderLayer encoderLayer() {
