@@ -158,8 +158,8 @@ impl Nullable {
     fn of(kind: Kind, ty: &str) -> Nullable {
         match kind {
             Kind::TensorOptionalList => Nullable::Elements,
-            // Plain numbers, and arguments that may be left out, are there.
-            _ if matches!(ty, "long" | "double") || ty.ends_with("...") => Nullable::Nothing,
+            // Plain numbers are there.
+            _ if matches!(ty, "long" | "double") => Nullable::Nothing,
             Kind::TensorOptional
             | Kind::ScalarOptional
             | Kind::IntOptional
@@ -181,11 +181,12 @@ impl Nullable {
 impl Declared {
     fn text(&self) -> String {
         let Declared { ty, name, nullable } = self;
-        match (nullable, ty.strip_suffix("[]")) {
-            (Nullable::Nothing, _) => format!("{ty} {name}"),
-            (Nullable::Itself, Some(element)) => format!("{element} @Nullable [] {name}"),
-            _ => format!("@Nullable {ty} {name}"),
+        for brackets in ["[]", "..."] {
+            if let (Nullable::Itself, Some(element)) = (nullable, ty.strip_suffix(brackets)) {
+                return format!("{element} @Nullable {brackets} {name}");
+            }
         }
+        if *nullable == Nullable::Nothing { format!("{ty} {name}") } else { format!("@Nullable {ty} {name}") }
     }
 
     fn erased(&self) -> String {
@@ -497,6 +498,7 @@ pub fn default_value(param: &Parameter) -> String {
         }
         (Kind::Float | Kind::FloatOptional, Default::Int(value)) => format!("{value}.0"),
         (Kind::IntList | Kind::IntListOptional, Default::Int(value)) => format!("new long[] {{{value}}}"),
+        (Kind::Options, Default::None) => "TensorOptions.DEFAULT".into(),
         (kind, Default::None) => format!("({}) null", public_type(kind)),
         (_, Default::Bool(value)) => value.to_string(),
         (Kind::Int | Kind::IntOptional, Default::Int(value)) => format!("{value}L"),

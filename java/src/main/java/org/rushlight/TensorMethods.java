@@ -1555,9 +1555,9 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         return to(options, false, false, (MemoryFormat) null);
     }
 
-    /** The same as {@code to((TensorOptions) null, false, false, (MemoryFormat) null)}. */
+    /** The same as {@code to(TensorOptions.DEFAULT, false, false, (MemoryFormat) null)}. */
     public final Tensor to() {
-        return to((TensorOptions) null, false, false, (MemoryFormat) null);
+        return to(TensorOptions.DEFAULT, false, false, (MemoryFormat) null);
     }
 
     // creation: Tensors made from sizes and constants.
@@ -3014,9 +3014,9 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_empty(size, (TensorOptions) null)}. */
+    /** The same as {@code new_empty(size, TensorOptions.DEFAULT)}. */
     public final Tensor new_empty(long... size) {
-        return new_empty(size, (TensorOptions) null);
+        return new_empty(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3040,9 +3040,9 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_empty_strided(size, stride, (TensorOptions) null)}. */
+    /** The same as {@code new_empty_strided(size, stride, TensorOptions.DEFAULT)}. */
     public final Tensor new_empty_strided(long[] size, long... stride) {
-        return new_empty_strided(size, stride, (TensorOptions) null);
+        return new_empty_strided(size, stride, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3067,9 +3067,9 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_full(size, fillValue, (TensorOptions) null)}. */
+    /** The same as {@code new_full(size, fillValue, TensorOptions.DEFAULT)}. */
     public final Tensor new_full(long[] size, Number fillValue) {
-        return new_full(size, fillValue, (TensorOptions) null);
+        return new_full(size, fillValue, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3092,9 +3092,9 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_ones(size, (TensorOptions) null)}. */
+    /** The same as {@code new_ones(size, TensorOptions.DEFAULT)}. */
     public final Tensor new_ones(long... size) {
-        return new_ones(size, (TensorOptions) null);
+        return new_ones(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3117,9 +3117,9 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_zeros(size, (TensorOptions) null)}. */
+    /** The same as {@code new_zeros(size, TensorOptions.DEFAULT)}. */
     public final Tensor new_zeros(long... size) {
-        return new_zeros(size, (TensorOptions) null);
+        return new_zeros(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -8970,7 +8970,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code sum(dim, false, (DType) null)}. */
-    public final Tensor sum(long... dim) {
+    public final Tensor sum(long @Nullable ... dim) {
         return sum(dim, false, (DType) null);
     }
 
@@ -9035,7 +9035,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code mean(dim, false, (DType) null)}. */
-    public final Tensor mean(long... dim) {
+    public final Tensor mean(long @Nullable ... dim) {
         return mean(dim, false, (DType) null);
     }
 
@@ -9379,7 +9379,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code any(dim, false)}. */
-    public final Tensor any(long... dim) {
+    public final Tensor any(long @Nullable ... dim) {
         return any(dim, false);
     }
 
@@ -9447,7 +9447,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code all(dim, false)}. */
-    public final Tensor all(long... dim) {
+    public final Tensor all(long @Nullable ... dim) {
         return all(dim, false);
     }
 
@@ -9512,7 +9512,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code var(dim, true, false)}. */
-    public final Tensor var(long... dim) {
+    public final Tensor var(long @Nullable ... dim) {
         return var(dim, true, false);
     }
 
@@ -9666,7 +9666,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code std(dim, true, false)}. */
-    public final Tensor std(long... dim) {
+    public final Tensor std(long @Nullable ... dim) {
         return std(dim, true, false);
     }
 
@@ -10114,7 +10114,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code nansum(dim, false, (DType) null)}. */
-    public final Tensor nansum(long... dim) {
+    public final Tensor nansum(long @Nullable ... dim) {
         return nansum(dim, false, (DType) null);
     }
 
@@ -10160,7 +10160,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
     }
 
     /** The same as {@code nanmean(dim, false, (DType) null)}. */
-    public final Tensor nanmean(long... dim) {
+    public final Tensor nanmean(long @Nullable ... dim) {
         return nanmean(dim, false, (DType) null);
     }
 

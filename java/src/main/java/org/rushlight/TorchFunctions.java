@@ -3259,9 +3259,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return empty(size, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code empty(size, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code empty(size, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor empty(long... size) {
-        return empty(size, (TensorOptions) null, (MemoryFormat) null);
+        return empty(size, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -3316,9 +3316,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return empty_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code empty_like(self, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code empty_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor empty_like(Tensor self) {
-        return empty_like(self, (TensorOptions) null, (MemoryFormat) null);
+        return empty_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -3336,9 +3336,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.empty_strided(size, stride, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code empty_strided(size, stride, (TensorOptions) null)}. */
+    /** The same as {@code empty_strided(size, stride, TensorOptions.DEFAULT)}. */
     public static Tensor empty_strided(long[] size, long... stride) {
-        return empty_strided(size, stride, (TensorOptions) null);
+        return empty_strided(size, stride, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3355,9 +3355,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.zeros(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code zeros(size, (TensorOptions) null)}. */
+    /** The same as {@code zeros(size, TensorOptions.DEFAULT)}. */
     public static Tensor zeros(long... size) {
-        return zeros(size, (TensorOptions) null);
+        return zeros(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3406,9 +3406,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return zeros_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code zeros_like(self, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code zeros_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor zeros_like(Tensor self) {
-        return zeros_like(self, (TensorOptions) null, (MemoryFormat) null);
+        return zeros_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -3425,9 +3425,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.ones(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code ones(size, (TensorOptions) null)}. */
+    /** The same as {@code ones(size, TensorOptions.DEFAULT)}. */
     public static Tensor ones(long... size) {
-        return ones(size, (TensorOptions) null);
+        return ones(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3476,9 +3476,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return ones_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code ones_like(self, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code ones_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor ones_like(Tensor self) {
-        return ones_like(self, (TensorOptions) null, (MemoryFormat) null);
+        return ones_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -3497,9 +3497,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.full(size, fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code full(size, fillValue, (TensorOptions) null)}. */
+    /** The same as {@code full(size, fillValue, TensorOptions.DEFAULT)}. */
     public static Tensor full(long[] size, Number fillValue) {
-        return full(size, fillValue, (TensorOptions) null);
+        return full(size, fillValue, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3552,9 +3552,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return full_like(self, fillValue, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code full_like(self, fillValue, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code full_like(self, fillValue, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor full_like(Tensor self, Number fillValue) {
-        return full_like(self, fillValue, (TensorOptions) null, (MemoryFormat) null);
+        return full_like(self, fillValue, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -3572,9 +3572,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.arange(end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code arange(end, (TensorOptions) null)}. */
+    /** The same as {@code arange(end, TensorOptions.DEFAULT)}. */
     public static Tensor arange(Number end) {
-        return arange(end, (TensorOptions) null);
+        return arange(end, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3616,9 +3616,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.arange_start(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code arange(start, end, (TensorOptions) null)}. */
+    /** The same as {@code arange(start, end, TensorOptions.DEFAULT)}. */
     public static Tensor arange(Number start, Number end) {
-        return arange(start, end, (TensorOptions) null);
+        return arange(start, end, TensorOptions.DEFAULT);
     }
 
     /**
@@ -3640,9 +3640,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.arange_start_step(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), step1.tag(), step1.bits(), step1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code arange(start, end, step, (TensorOptions) null)}. */
+    /** The same as {@code arange(start, end, step, TensorOptions.DEFAULT)}. */
     public static Tensor arange(Number start, Number end, Number step) {
-        return arange(start, end, step, (TensorOptions) null);
+        return arange(start, end, step, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6098,9 +6098,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.scalar_tensor(s1.tag(), s1.bits(), s1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code scalar_tensor(s, (TensorOptions) null)}. */
+    /** The same as {@code scalar_tensor(s, TensorOptions.DEFAULT)}. */
     public static Tensor scalar_tensor(Number s) {
-        return scalar_tensor(s, (TensorOptions) null);
+        return scalar_tensor(s, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6117,9 +6117,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.eye(n, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code eye(n, (TensorOptions) null)}. */
+    /** The same as {@code eye(n, TensorOptions.DEFAULT)}. */
     public static Tensor eye(long n) {
-        return eye(n, (TensorOptions) null);
+        return eye(n, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6158,9 +6158,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.eye_m(n, m, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code eye(n, m, (TensorOptions) null)}. */
+    /** The same as {@code eye(n, m, TensorOptions.DEFAULT)}. */
     public static Tensor eye(long n, long m) {
-        return eye(n, m, (TensorOptions) null);
+        return eye(n, m, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6203,9 +6203,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.linspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
     public static Tensor linspace(Number start, Number end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
+        return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6254,9 +6254,9 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
     public static Tensor linspace(Tensor start, Tensor end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
+        return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6304,9 +6304,9 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
     public static Tensor linspace(Tensor start, Number end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
+        return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6355,9 +6355,9 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
     public static Tensor linspace(Number start, Tensor end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
+        return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6403,14 +6403,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.logspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Number start, Number end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
+        return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Number start, Number end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+        return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6466,14 +6466,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Tensor start, Tensor end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
+        return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Tensor start, Tensor end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+        return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6528,14 +6528,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Tensor start, Number end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
+        return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Tensor start, Number end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+        return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6591,14 +6591,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Number start, Tensor end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
+        return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
     public static Tensor logspace(Number start, Tensor end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+        return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6698,9 +6698,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.empty_permuted(size, physicalLayout, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code empty_permuted(size, physicalLayout, (TensorOptions) null)}. */
+    /** The same as {@code empty_permuted(size, physicalLayout, TensorOptions.DEFAULT)}. */
     public static Tensor empty_permuted(long[] size, long... physicalLayout) {
-        return empty_permuted(size, physicalLayout, (TensorOptions) null);
+        return empty_permuted(size, physicalLayout, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6803,9 +6803,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code bartlett_window(windowLength, (TensorOptions) null)}. */
+    /** The same as {@code bartlett_window(windowLength, TensorOptions.DEFAULT)}. */
     public static Tensor bartlett_window(long windowLength) {
-        return bartlett_window(windowLength, (TensorOptions) null);
+        return bartlett_window(windowLength, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6823,9 +6823,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code bartlett_window(windowLength, periodic, (TensorOptions) null)}. */
+    /** The same as {@code bartlett_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
     public static Tensor bartlett_window(long windowLength, boolean periodic) {
-        return bartlett_window(windowLength, periodic, (TensorOptions) null);
+        return bartlett_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6842,9 +6842,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code blackman_window(windowLength, (TensorOptions) null)}. */
+    /** The same as {@code blackman_window(windowLength, TensorOptions.DEFAULT)}. */
     public static Tensor blackman_window(long windowLength) {
-        return blackman_window(windowLength, (TensorOptions) null);
+        return blackman_window(windowLength, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6862,9 +6862,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code blackman_window(windowLength, periodic, (TensorOptions) null)}. */
+    /** The same as {@code blackman_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
     public static Tensor blackman_window(long windowLength, boolean periodic) {
-        return blackman_window(windowLength, periodic, (TensorOptions) null);
+        return blackman_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6881,9 +6881,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hann_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hann_window(windowLength, (TensorOptions) null)}. */
+    /** The same as {@code hann_window(windowLength, TensorOptions.DEFAULT)}. */
     public static Tensor hann_window(long windowLength) {
-        return hann_window(windowLength, (TensorOptions) null);
+        return hann_window(windowLength, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6901,9 +6901,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hann_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hann_window(windowLength, periodic, (TensorOptions) null)}. */
+    /** The same as {@code hann_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
     public static Tensor hann_window(long windowLength, boolean periodic) {
-        return hann_window(windowLength, periodic, (TensorOptions) null);
+        return hann_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6920,9 +6920,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, (TensorOptions) null)}. */
+    /** The same as {@code hamming_window(windowLength, TensorOptions.DEFAULT)}. */
     public static Tensor hamming_window(long windowLength) {
-        return hamming_window(windowLength, (TensorOptions) null);
+        return hamming_window(windowLength, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6940,9 +6940,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, periodic, (TensorOptions) null)}. */
+    /** The same as {@code hamming_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
     public static Tensor hamming_window(long windowLength, boolean periodic) {
-        return hamming_window(windowLength, periodic, (TensorOptions) null);
+        return hamming_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6961,9 +6961,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha(windowLength, periodic, alpha, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, periodic, alpha, (TensorOptions) null)}. */
+    /** The same as {@code hamming_window(windowLength, periodic, alpha, TensorOptions.DEFAULT)}. */
     public static Tensor hamming_window(long windowLength, boolean periodic, double alpha) {
-        return hamming_window(windowLength, periodic, alpha, (TensorOptions) null);
+        return hamming_window(windowLength, periodic, alpha, TensorOptions.DEFAULT);
     }
 
     /**
@@ -6983,9 +6983,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha_beta(windowLength, periodic, alpha, beta, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null)}. */
+    /** The same as {@code hamming_window(windowLength, periodic, alpha, beta, TensorOptions.DEFAULT)}. */
     public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta) {
-        return hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null);
+        return hamming_window(windowLength, periodic, alpha, beta, TensorOptions.DEFAULT);
     }
 
     /**
@@ -7071,9 +7071,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code kaiser_window(windowLength, (TensorOptions) null)}. */
+    /** The same as {@code kaiser_window(windowLength, TensorOptions.DEFAULT)}. */
     public static Tensor kaiser_window(long windowLength) {
-        return kaiser_window(windowLength, (TensorOptions) null);
+        return kaiser_window(windowLength, TensorOptions.DEFAULT);
     }
 
     /**
@@ -7091,9 +7091,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code kaiser_window(windowLength, periodic, (TensorOptions) null)}. */
+    /** The same as {@code kaiser_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
     public static Tensor kaiser_window(long windowLength, boolean periodic) {
-        return kaiser_window(windowLength, periodic, (TensorOptions) null);
+        return kaiser_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
 
     /**
@@ -7112,9 +7112,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_beta(windowLength, periodic, beta, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code kaiser_window(windowLength, periodic, beta, (TensorOptions) null)}. */
+    /** The same as {@code kaiser_window(windowLength, periodic, beta, TensorOptions.DEFAULT)}. */
     public static Tensor kaiser_window(long windowLength, boolean periodic, double beta) {
-        return kaiser_window(windowLength, periodic, beta, (TensorOptions) null);
+        return kaiser_window(windowLength, periodic, beta, TensorOptions.DEFAULT);
     }
 
     // indexing: Picking, placing and joining elements by index.
@@ -10220,7 +10220,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @param path as in the formula, or null for none
      * @return the result
      */
-    public static Tensor einsum(String equation, Tensor[] tensors, long... path) {
+    public static Tensor einsum(String equation, Tensor[] tensors, long @Nullable ... path) {
         Tensor.acquire(tensors);
         try {
             return Tensor.wrap(Native.einsum(equation, Tensor.handles(tensors), path));
@@ -16539,9 +16539,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.rand(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code rand(size, (TensorOptions) null)}. */
+    /** The same as {@code rand(size, TensorOptions.DEFAULT)}. */
     public static Tensor rand(long... size) {
-        return rand(size, (TensorOptions) null);
+        return rand(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -16580,9 +16580,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.rand_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code rand(size, generator, (TensorOptions) null)}. */
+    /** The same as {@code rand(size, generator, TensorOptions.DEFAULT)}. */
     public static Tensor rand(long[] size, @Nullable Generator generator) {
-        return rand(size, generator, (TensorOptions) null);
+        return rand(size, generator, TensorOptions.DEFAULT);
     }
 
     /**
@@ -16632,9 +16632,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return rand_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code rand_like(self, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code rand_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor rand_like(Tensor self) {
-        return rand_like(self, (TensorOptions) null, (MemoryFormat) null);
+        return rand_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -16651,9 +16651,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randn(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randn(size, (TensorOptions) null)}. */
+    /** The same as {@code randn(size, TensorOptions.DEFAULT)}. */
     public static Tensor randn(long... size) {
-        return randn(size, (TensorOptions) null);
+        return randn(size, TensorOptions.DEFAULT);
     }
 
     /**
@@ -16692,9 +16692,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randn_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randn(size, generator, (TensorOptions) null)}. */
+    /** The same as {@code randn(size, generator, TensorOptions.DEFAULT)}. */
     public static Tensor randn(long[] size, @Nullable Generator generator) {
-        return randn(size, generator, (TensorOptions) null);
+        return randn(size, generator, TensorOptions.DEFAULT);
     }
 
     /**
@@ -16744,9 +16744,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return randn_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code randn_like(self, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code randn_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor randn_like(Tensor self) {
-        return randn_like(self, (TensorOptions) null, (MemoryFormat) null);
+        return randn_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -17024,14 +17024,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.normal_float_float(mean, std, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code normal(mean, std, size, generator, (TensorOptions) null)}. */
+    /** The same as {@code normal(mean, std, size, generator, TensorOptions.DEFAULT)}. */
     public static Tensor normal(double mean, double std, long[] size, @Nullable Generator generator) {
-        return normal(mean, std, size, generator, (TensorOptions) null);
+        return normal(mean, std, size, generator, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code normal(mean, std, size, (Generator) null, (TensorOptions) null)}. */
+    /** The same as {@code normal(mean, std, size, (Generator) null, TensorOptions.DEFAULT)}. */
     public static Tensor normal(double mean, double std, long[] size) {
-        return normal(mean, std, size, (Generator) null, (TensorOptions) null);
+        return normal(mean, std, size, (Generator) null, TensorOptions.DEFAULT);
     }
 
     /**
@@ -17448,9 +17448,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return randint_like(self, high, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code randint_like(self, high, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code randint_like(self, high, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor randint_like(Tensor self, long high) {
-        return randint_like(self, high, (TensorOptions) null, (MemoryFormat) null);
+        return randint_like(self, high, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     /**
@@ -17480,9 +17480,9 @@ public abstract sealed class TorchFunctions permits Torch {
         return randint_like(self, low, high, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null)}. */
+    /** The same as {@code randint_like(self, low, high, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
     public static Tensor randint_like(Tensor self, long low, long high) {
-        return randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null);
+        return randint_like(self, low, high, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
 
     // recurrent: Recurrent layers and their cells, and packed sequences.
@@ -17911,7 +17911,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code sum(self, dim, false, (DType) null)}. */
-    public static Tensor sum(Tensor self, long... dim) {
+    public static Tensor sum(Tensor self, long @Nullable ... dim) {
         return sum(self, dim, false, (DType) null);
     }
 
@@ -18052,7 +18052,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code mean(self, dim, false, (DType) null)}. */
-    public static Tensor mean(Tensor self, long... dim) {
+    public static Tensor mean(Tensor self, long @Nullable ... dim) {
         return mean(self, dim, false, (DType) null);
     }
 
@@ -18807,7 +18807,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code any(self, dim, false)}. */
-    public static Tensor any(Tensor self, long... dim) {
+    public static Tensor any(Tensor self, long @Nullable ... dim) {
         return any(self, dim, false);
     }
 
@@ -18952,7 +18952,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code all(self, dim, false)}. */
-    public static Tensor all(Tensor self, long... dim) {
+    public static Tensor all(Tensor self, long @Nullable ... dim) {
         return all(self, dim, false);
     }
 
@@ -19045,7 +19045,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code var(self, dim, true, false)}. */
-    public static Tensor var(Tensor self, long... dim) {
+    public static Tensor var(Tensor self, long @Nullable ... dim) {
         return var(self, dim, true, false);
     }
 
@@ -19294,7 +19294,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code std(self, dim, true, false)}. */
-    public static Tensor std(Tensor self, long... dim) {
+    public static Tensor std(Tensor self, long @Nullable ... dim) {
         return std(self, dim, true, false);
     }
 
@@ -19492,7 +19492,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code var_mean(self, dim, true, false)}. */
-    public static Results.Result0Result1 var_mean(Tensor self, long... dim) {
+    public static Results.Result0Result1 var_mean(Tensor self, long @Nullable ... dim) {
         return var_mean(self, dim, true, false);
     }
 
@@ -19597,7 +19597,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code std_mean(self, dim, true, false)}. */
-    public static Results.Result0Result1 std_mean(Tensor self, long... dim) {
+    public static Results.Result0Result1 std_mean(Tensor self, long @Nullable ... dim) {
         return std_mean(self, dim, true, false);
     }
 
@@ -20062,7 +20062,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code linalg_vector_norm(self, ord, dim, false, (DType) null)}. */
-    public static Tensor linalg_vector_norm(Tensor self, Number ord, long... dim) {
+    public static Tensor linalg_vector_norm(Tensor self, Number ord, long @Nullable ... dim) {
         return linalg_vector_norm(self, ord, dim, false, (DType) null);
     }
 
@@ -20419,7 +20419,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code nansum(self, dim, false, (DType) null)}. */
-    public static Tensor nansum(Tensor self, long... dim) {
+    public static Tensor nansum(Tensor self, long @Nullable ... dim) {
         return nansum(self, dim, false, (DType) null);
     }
 
@@ -20519,7 +20519,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /** The same as {@code nanmean(self, dim, false, (DType) null)}. */
-    public static Tensor nanmean(Tensor self, long... dim) {
+    public static Tensor nanmean(Tensor self, long @Nullable ... dim) {
         return nanmean(self, dim, false, (DType) null);
     }
 

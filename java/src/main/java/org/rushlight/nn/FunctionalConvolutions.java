@@ -330,7 +330,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return the result
      */
     public static Tensor maxUnpool1d(
-            Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, @Nullable long[] outputSize) {
+            Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
         long[] size = Arrays.copyOf(unpooledSize(input, kernelSize, stride, padding, outputSize), 2);
         size[1] = 1;
         return Torch.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), size).squeeze(-1);
@@ -467,7 +467,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return the result
      */
     public static Tensor maxUnpool2d(
-            Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, @Nullable long[] outputSize) {
+            Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
         return Torch.max_unpool2d(input, indices, unpooledSize(input, kernelSize, stride, padding, outputSize));
     }
 
@@ -482,7 +482,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return the results
      */
     public static Pooled fractionalMaxPool2d(
-            Tensor input, long[] kernelSize, @Nullable long[] outputSize, @Nullable double[] outputRatio, @Nullable Tensor randomSamples) {
+            Tensor input, long[] kernelSize, long @Nullable [] outputSize, double @Nullable [] outputRatio, @Nullable Tensor randomSamples) {
         long[] size = fractionalSize(2, input, outputSize, outputRatio);
         return Pooled.of(Torch.fractional_max_pool2d(input, kernelSize, size, samples(2, input, randomSamples)));
     }
@@ -618,7 +618,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return the result
      */
     public static Tensor maxUnpool3d(
-            Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, @Nullable long[] outputSize) {
+            Tensor input, Tensor indices, long[] kernelSize, long[] stride, long[] padding, long @Nullable [] outputSize) {
         return Torch.max_unpool3d(input, indices, unpooledSize(input, kernelSize, stride, padding, outputSize), stride, padding);
     }
 
@@ -633,7 +633,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
      * @return the results
      */
     public static Pooled fractionalMaxPool3d(
-            Tensor input, long[] kernelSize, @Nullable long[] outputSize, @Nullable double[] outputRatio, @Nullable Tensor randomSamples) {
+            Tensor input, long[] kernelSize, long @Nullable [] outputSize, double @Nullable [] outputRatio, @Nullable Tensor randomSamples) {
         long[] size = fractionalSize(3, input, outputSize, outputRatio);
         return Pooled.of(Torch.fractional_max_pool3d(input, kernelSize, size, samples(3, input, randomSamples)));
     }

@@ -310,12 +310,12 @@ public final class MultiheadAttention extends Module {
         k = split(k, all, headDim);
         v = split(v, all, headDim);
         if (options.addZeroAttn) {
-            k = withZeros(k, 1);
-            v = withZeros(v, 1);
+            k = Objects.requireNonNull(withZeros(k, 1));
+            v = Objects.requireNonNull(withZeros(v, 1));
             mask = withZeros(mask, -1);
             padding = withZeros(padding, -1);
         }
-        long source = Objects.requireNonNull(k).size(1);
+        long source = k.size(1);
         Tensor weights = Torch.bmm(q, k.transpose(1, 2));
         if (mask != null) {
             weights = weights.add(mask.dim() == 2 ? mask.unsqueeze(0) : mask);

@@ -76,13 +76,16 @@ public abstract class LRScheduler {
      * @param source what {@link #stateDict} returned
      */
     public final void loadStateDict(Map<String, Tensor> source) {
-        if (!source.keySet().equals(java.util.Set.of("last_epoch", "base_lrs", "last_lr"))
-                || source.get("base_lrs").numel() != baseLrs.length) {
+        Tensor epochs = source.get("last_epoch");
+        Tensor bases = source.get("base_lrs");
+        Tensor lrs = source.get("last_lr");
+        if (source.size() != 3 || epochs == null || bases == null || lrs == null || bases.numel() != baseLrs.length
+                || lrs.numel() != baseLrs.length) {
             throw new IllegalArgumentException("this is not the state of a schedule of " + baseLrs.length + " groups: " + source.keySet());
         }
-        epoch = source.get("last_epoch").item().longValue();
-        System.arraycopy(source.get("base_lrs").toDoubleArray(), 0, baseLrs, 0, baseLrs.length);
-        double[] last = source.get("last_lr").toDoubleArray();
+        epoch = epochs.item().longValue();
+        System.arraycopy(bases.toDoubleArray(), 0, baseLrs, 0, baseLrs.length);
+        double[] last = lrs.toDoubleArray();
         List<ParameterGroup> groups = optimizer.parameterGroups();
         for (int i = 0; i < last.length; i++) {
             groups.get(i).setLr(last[i]);
