@@ -8,11 +8,17 @@ import java.util.function.Consumer;
  * @param <O> the options themselves
  */
 public abstract class ModuleOptions<O extends ModuleOptions<O>> implements Cloneable {
-    ModuleOptions() {}
+    /** For options of modules of one's own. */
+    protected ModuleOptions() {}
 
-    /** A copy with a change. */
+    /**
+     * A copy with a change: what {@code with} methods of subclasses return.
+     *
+     * @param change sets fields of the copy
+     * @return the copy
+     */
     @SuppressWarnings("unchecked")
-    final O with(Consumer<O> change) {
+    protected final O with(Consumer<O> change) {
         try {
             O copy = (O) clone();
             change.accept(copy);

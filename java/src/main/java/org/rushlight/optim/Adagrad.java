@@ -81,7 +81,7 @@ public final class Adagrad extends Optimizer {
         }
 
         @Override
-        void check() {
+        protected void check() {
             super.check();
             check(lrDecay >= 0, "Invalid lr_decay value: ", lrDecay);
             check(weightDecay >= 0, "Invalid weight_decay value: ", weightDecay);
@@ -90,7 +90,7 @@ public final class Adagrad extends Optimizer {
         }
 
         @Override
-        Map<String, Double> values() {
+        protected Map<String, Double> values() {
             Map<String, Double> all = new LinkedHashMap<>();
             all.put("lr", lr);
             all.put("lr_decay", lrDecay);
@@ -160,7 +160,7 @@ public final class Adagrad extends Optimizer {
     }
 
     @Override
-    void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
+    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
         Options options = (Options) given;
         Tensor[] steps = countSteps(which);
         for (int i = 0; i < values.length; i++) {

@@ -107,7 +107,7 @@ public final class LBFGS extends Optimizer {
         }
 
         @Override
-        Map<String, Double> values() {
+        protected Map<String, Double> values() {
             Map<String, Double> all = new LinkedHashMap<>();
             all.put("lr", lr);
             all.put("max_iter", (double) maxIter);
@@ -152,7 +152,7 @@ public final class LBFGS extends Optimizer {
     }
 
     @Override
-    void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+    protected void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         throw new IllegalStateException("LBFGS requires a closure function");
     }
 

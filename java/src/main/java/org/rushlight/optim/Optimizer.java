@@ -28,6 +28,36 @@ import org.rushlight.Torch;
  *     }
  * }
  * }</pre>
+ *
+ * <p>An optimizer of one's own has options of its own, and says in {@link #update} what a step does:
+ *
+ * <pre>{@code
+ * final class Signs extends Optimizer {
+ *     static final class Options extends OptimizerOptions<Options> {
+ *         Options(double lr) {
+ *             super(lr);
+ *         }
+ *
+ *         protected Map<String, Double> values() {
+ *             return Map.of("lr", lr());
+ *         }
+ *     }
+ *
+ *     Signs(List<Tensor> parameters, double lr) {
+ *         super(new Options(lr), new ParameterGroup(parameters));
+ *     }
+ *
+ *     protected void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+ *         for (int i = 0; i < values.length; i++) {
+ *             values[i].sub_(grads[i].sign(), options.lr());
+ *         }
+ *     }
+ * }
+ * try (Signs optimizer = new Signs(model.parameters(), 0.1)) {
+ *     loss(model).backward();
+ *     optimizer.step();
+ * }
+ * }</pre>
  */
 public abstract class Optimizer implements AutoCloseable {
     private final OptimizerOptions<?> defaults;
@@ -41,7 +71,7 @@ public abstract class Optimizer implements AutoCloseable {
      * @param defaults what a step does with groups that have no options of their own
      * @param groups what to train
      */
-    Optimizer(OptimizerOptions<?> defaults, ParameterGroup... groups) {
+    protected Optimizer(OptimizerOptions<?> defaults, ParameterGroup... groups) {
         defaults.check();
         this.defaults = defaults;
         if (groups.length == 0 || groups[0].parameters().isEmpty()) {
@@ -155,15 +185,27 @@ public abstract class Optimizer implements AutoCloseable {
      * @param values these parameters
      * @param grads their gradients
      */
-    abstract void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads);
+    protected abstract void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads);
 
-    /** State tensors of one parameter: made by the subclass on the first step, and then kept. */
-    final Map<String, Tensor> stateOf(int index) {
+    /**
+     * State tensors of one parameter: made by the subclass on the first step, and then kept.
+     *
+     * @param index position of the parameter
+     * @return tensors by name
+     */
+    protected final Map<String, Tensor> stateOf(int index) {
         return state.get(index);
     }
 
-    /** Keeps a state tensor: it must outlive the scope of the step. */
-    final Tensor keep(int index, String name, Tensor tensor) {
+    /**
+     * Keeps a state tensor: it must outlive the scope of the step.
+     *
+     * @param index position of the parameter
+     * @param name its name
+     * @param tensor the tensor, which becomes the optimizer's
+     * @return the tensor
+     */
+    protected final Tensor keep(int index, String name, Tensor tensor) {
         Tensor old = state.get(index).put(name, tensor.unscoped().named(name));
         if (old != null && old != tensor) {
             old.close();
@@ -171,8 +213,15 @@ public abstract class Optimizer implements AutoCloseable {
         return tensor;
     }
 
-    /** A state tensor, which starts as zeros like the parameter. */
-    final Tensor zeros(int index, String name, Tensor parameter) {
+    /**
+     * A state tensor, which starts as zeros like the parameter.
+     *
+     * @param index position of the parameter
+     * @param name its name
+     * @param parameter the parameter
+     * @return the tensor
+     */
+    protected final Tensor zeros(int index, String name, Tensor parameter) {
         Tensor known = state.get(index).get(name);
         return known != null ? known : keep(index, name, Torch.zeros_like(parameter));
     }

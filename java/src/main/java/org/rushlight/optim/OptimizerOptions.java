@@ -13,13 +13,23 @@ import org.rushlight.TensorValueException;
 public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements Cloneable {
     double lr;
 
-    OptimizerOptions(double lr) {
+    /**
+     * Options of an optimizer.
+     *
+     * @param lr learning rate
+     */
+    protected OptimizerOptions(double lr) {
         this.lr = lr;
     }
 
-    /** A copy with a change. */
+    /**
+     * A copy with a change: what {@code with} methods of subclasses return.
+     *
+     * @param change sets fields of the copy
+     * @return the copy
+     */
     @SuppressWarnings("unchecked")
-    final O with(Consumer<O> change) {
+    protected final O with(Consumer<O> change) {
         try {
             O copy = (O) clone();
             change.accept(copy);
@@ -58,17 +68,32 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
         throw new IllegalStateException("these options have no momentum");
     }
 
-    /** Checks the ranges. */
-    void check() {
+    /**
+     * Checks the ranges: called when an optimizer takes the options.
+     *
+     * @throws TensorValueException if something is out of its range
+     */
+    protected void check() {
         check(lr >= 0, "Invalid learning rate: ", lr);
     }
 
-    static void check(boolean fine, String message, Object value) {
+    /**
+     * Checks one thing.
+     *
+     * @param fine is it as it should be?
+     * @param message what is wrong if it is not
+     * @param value the value, which follows the message
+     */
+    protected static void check(boolean fine, String message, Object value) {
         if (!fine) {
             throw new TensorValueException(message + value);
         }
     }
 
-    /** Names and values, for saving. */
-    abstract Map<String, Double> values();
+    /**
+     * Names and values, for saving.
+     *
+     * @return numbers by PyTorch's names
+     */
+    protected abstract Map<String, Double> values();
 }

@@ -102,7 +102,7 @@ public final class RMSprop extends Optimizer {
         }
 
         @Override
-        void check() {
+        protected void check() {
             super.check();
             check(eps >= 0, "Invalid epsilon value: ", eps);
             check(momentum >= 0, "Invalid momentum value: ", momentum);
@@ -111,7 +111,7 @@ public final class RMSprop extends Optimizer {
         }
 
         @Override
-        Map<String, Double> values() {
+        protected Map<String, Double> values() {
             Map<String, Double> all = new LinkedHashMap<>();
             all.put("lr", lr);
             all.put("alpha", alpha);
@@ -182,7 +182,7 @@ public final class RMSprop extends Optimizer {
     }
 
     @Override
-    void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
+    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
         Options options = (Options) given;
         countSteps(which);
         for (int i = 0; i < values.length; i++) {

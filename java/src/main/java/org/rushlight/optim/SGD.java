@@ -94,7 +94,7 @@ public final class SGD extends Optimizer {
         }
 
         @Override
-        void check() {
+        protected void check() {
             super.check();
             check(momentum >= 0, "Invalid momentum value: ", momentum);
             check(weightDecay >= 0, "Invalid weight_decay value: ", weightDecay);
@@ -103,7 +103,7 @@ public final class SGD extends Optimizer {
         }
 
         @Override
-        Map<String, Double> values() {
+        protected Map<String, Double> values() {
             Map<String, Double> all = new LinkedHashMap<>();
             all.put("lr", lr);
             all.put("momentum", momentum);
@@ -173,7 +173,7 @@ public final class SGD extends Optimizer {
     }
 
     @Override
-    void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
+    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
         Options options = (Options) given;
         if (options.momentum == 0) {
             fused(options, values, grads, new Tensor[0], false);
