@@ -163,6 +163,23 @@ class OptimTest {
         }
     }
 
+    @Test
+    void aPlateauGoesOnWhereItWas() {
+        Leaks.none(() -> {
+            ReduceLROnPlateau.Options options = new ReduceLROnPlateau.Options().withFactor(0.5).withPatience(1);
+            try (SGD one = new SGD(List.of(first()), 1); SGD two = new SGD(List.of(first()), 1)) {
+                ReduceLROnPlateau known = new ReduceLROnPlateau(one, options);
+                known.step(1);
+                known.step(2);
+                ReduceLROnPlateau resumed = new ReduceLROnPlateau(two, options);
+                resumed.loadStateDict(known.stateDict());
+                resumed.step(2);
+                assertEquals(0.5, two.parameterGroups().get(0).lr(), "the second epoch without an improvement");
+                assertThrows(IllegalArgumentException.class, () -> resumed.loadStateDict(Map.of()));
+            }
+        });
+    }
+
     // The four trainings of tests/oracle/same_numbers.cpp: the same losses as libtorch's.
 
     private static void train(String name, Optimizer optimizer, Supplier<Tensor> loss) {

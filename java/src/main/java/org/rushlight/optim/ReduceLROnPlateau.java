@@ -1,6 +1,8 @@
 package org.rushlight.optim;
 
+import java.util.Map;
 import java.util.function.Consumer;
+import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
 /** Multiplies the rates by a factor when a metric has stopped to improve. */
@@ -174,6 +176,33 @@ public final class ReduceLROnPlateau {
             cooling = options.cooldown;
             bad = 0;
         }
+    }
+
+    /**
+     * The state, for saving beside that of the optimizer, which has the rates: scalars of the innermost scope.
+     *
+     * @return tensors by name
+     */
+    public Map<String, Tensor> stateDict() {
+        return Map.of("best", Tensor.of(new double[] {best}, new long[0]), "num_bad_epochs", Tensor.of(new long[] {bad}, new long[0]),
+            "cooldown_counter", Tensor.of(new long[] {cooling}, new long[0]));
+    }
+
+    /**
+     * Restores the state.
+     *
+     * @param source what {@link #stateDict} returned
+     */
+    public void loadStateDict(Map<String, Tensor> source) {
+        Tensor metric = source.get("best");
+        Tensor epochs = source.get("num_bad_epochs");
+        Tensor cooldown = source.get("cooldown_counter");
+        if (source.size() != 3 || metric == null || epochs == null || cooldown == null) {
+            throw new IllegalArgumentException("this is not the state of ReduceLROnPlateau: " + source.keySet());
+        }
+        best = metric.item().doubleValue();
+        bad = epochs.item().longValue();
+        cooling = cooldown.item().longValue();
     }
 
     private boolean isBetter(double metric) {
