@@ -157,6 +157,42 @@ pub unsafe extern "C" fn rlt_state_dict_save(dict: *const rlt_state_dict, path: 
     })
 }
 
+/// Copies the tensors of `source` into those of `target` that have their names (`load_state_dict`), without recording. If
+/// `strict`, each name must stand in both; shapes must be equal always. Faults are told all at once, with `model` for the class
+/// of the module, and then nothing is written. `missing` and `unexpected` get what was left alone in `target` and in
+/// `source`; each may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_state_dict_copy_into(
+    source: *const rlt_state_dict,
+    target: *const rlt_state_dict,
+    model: *const c_char,
+    strict: i32,
+    missing: *mut *mut rlt_state_dict,
+    unexpected: *mut *mut rlt_state_dict,
+) -> i32 {
+    guard("rlt_state_dict_copy_into", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (source, target, model) =
+            unsafe { (arg::handle(source, "source")?, arg::handle(target, "target")?, arg::string(model, "model")?) };
+        // Copies of the lists: one dict may be both, and hooks of a copy may look at them.
+        let (source, target) = (source.read().clone(), target.read().clone());
+        let left_alone = rushlight_io::copy_state(&named(&source), &named(&target), model, strict != 0)?;
+        for (out, list, at) in [(missing, &target, left_alone.missing), (unexpected, &source, left_alone.unexpected)] {
+            if !out.is_null() {
+                let dict: Vec<_> = at.into_iter().map(|at| list[at].clone()).collect();
+                // SAFETY: the caller keeps to docs/c-abi.md.
+                unsafe { out::handle(out, "missing and unexpected") }?.give(Box::new(StateDict(dict.into())))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn named(entries: &[(CString, Tensor)]) -> Vec<(&str, &Tensor)> {
+    // Names are checked where they come in: nothing is lost.
+    entries.iter().map(|(name, tensor)| (name.to_str().unwrap_or_default(), tensor)).collect()
+}
+
 fn to_entry(name: &CString, tensor: &Tensor) -> Result<Entry> {
     Entry::from_tensor(name.to_string_lossy().into_owned(), tensor)
 }

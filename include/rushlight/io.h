@@ -74,6 +74,19 @@ int32_t rlt_state_dict_tensor_at(const struct rlt_state_dict *dict, int64_t inde
 int32_t rlt_state_dict_save(const struct rlt_state_dict *dict, const char *path, int32_t format);
 
 /**
+ * Copies the tensors of `source` into those of `target` that have their names (`load_state_dict`), without recording. If
+ * `strict`, each name must stand in both; shapes must be equal always. Faults are told all at once, with `model` for the class
+ * of the module, and then nothing is written. `missing` and `unexpected` get what was left alone in `target` and in
+ * `source`; each may be NULL.
+ */
+int32_t rlt_state_dict_copy_into(const struct rlt_state_dict *source,
+                                 const struct rlt_state_dict *target,
+                                 const char *model,
+                                 int32_t strict,
+                                 struct rlt_state_dict **missing,
+                                 struct rlt_state_dict **unexpected);
+
+/**
  * Loads the tensors of a file, on the CPU, in the file's order.
  */
 int32_t rlt_state_dict_load(const char *path, int32_t format, struct rlt_state_dict **out);

@@ -97,6 +97,68 @@ TEST_P(Formats, Archives) {
   EXPECT_THROW(in.read("absent", x), c10::Error);
 }
 
+/// A parameter, a layer, and a layer with buffers.
+struct Net : torch::nn::Module {
+  Net() : a(2, 3), b(3) {
+    register_module("a", a);
+    register_module("b", b);
+    s = register_parameter("s", torch::ones({}));
+  }
+  torch::nn::Linear a;
+  torch::nn::BatchNorm1d b;
+  Tensor s;
+};
+
+TEST_P(Formats, StateDicts) {
+  File file(GetParam());
+  Net net, other;
+  // The order is Python's.
+  EXPECT_EQ(net.state_dict().keys(), (std::vector<std::string>{"s", "a.weight", "a.bias", "b.weight", "b.bias", "b.running_mean",
+                                                               "b.running_var", "b.num_batches_tracked"}));
+  torch::save(net.state_dict(), file.path());
+  torch::OrderedDict<std::string, Tensor> loaded;
+  torch::load(loaded, file.path());
+  EXPECT_EQ(loaded.size(), 8u);
+  Tensor weight = other.a->weight;
+  auto left = other.load_state_dict(loaded);
+  EXPECT_TRUE(left.missing_keys.empty() && left.unexpected_keys.empty());
+  for (const auto& item : net.state_dict()) EXPECT_TRUE(same(item.value(), other.state_dict()[item.key()])) << item.key();
+  // It is still the same parameter, which collects gradients.
+  EXPECT_TRUE(same(weight, net.a->weight) && weight.requires_grad() && weight.is_leaf());
+}
+
+TEST(StateDicts, WhatDoesNotFit) {
+  Net net;
+  torch::OrderedDict<std::string, Tensor> dict = net.state_dict();
+  dict.erase("a.bias");
+  dict.erase("b.weight");
+  dict.insert("x", torch::ones({1}));
+  dict.insert("y", torch::ones({1}));
+  dict["a.weight"] = torch::ones({2, 2});
+  dict["s"] = torch::full({}, 7);
+  try {
+    net.load_state_dict(dict);
+    FAIL() << "loaded";
+  } catch (const c10::Error& error) {
+    // The words of PyTorch 2.7.1.
+    EXPECT_NE(std::string(error.what()).find(
+                  "Net:\n\tMissing key(s) in state_dict: \"a.bias\", \"b.weight\". \n\tUnexpected key(s) in state_dict: \"x\", \"y\". "
+                  "\n\tsize mismatch for a.weight: copying a param with shape torch.Size([2, 2]) from checkpoint, the shape in current "
+                  "model is torch.Size([3, 2])."),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(net.s.item<float>(), 1) << "written though refused";
+  EXPECT_THROW(net.load_state_dict(dict, /*strict=*/false), c10::Error);
+  dict.erase("a.weight");
+  // A number may come from a tensor of one element, as old files have it.
+  dict["s"] = torch::full({1}, 5);
+  auto left = net.load_state_dict(dict, /*strict=*/false);
+  EXPECT_EQ(left.missing_keys, (std::vector<std::string>{"a.weight", "a.bias", "b.weight"}));
+  EXPECT_EQ(left.unexpected_keys, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(net.s.item<float>(), 5);
+}
+
 INSTANTIATE_TEST_SUITE_P(Serialize, Formats, testing::Values(".pt", ".safetensors"));
 
 TEST(Serialize, Streams) {

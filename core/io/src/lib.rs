@@ -1,7 +1,7 @@
 //! Model files: PyTorch's `.pt` archives and safetensors, in and out.
 //!
 //! A file is a list of [`Entry`]s, named tensors whose bytes are a [`Storage`](rushlight_base::Storage); `tensors`
-//! makes tensors of them, and entries of tensors, without a copy. This crate knows nothing of modules. It reads
+//! makes tensors of them, and entries of tensors, without a copy; `state` copies tensors into a model's. This crate knows nothing of modules. It reads
 //! bytes that others made: nothing in a file is executed, every length is checked against what the file holds
 //! before memory is taken, and each refusal is an error of kind `Io` that says what is wrong and where. Files
 //! are replaced whole or not at all.
@@ -10,9 +10,11 @@ mod atomic;
 mod entry;
 pub mod pt;
 pub mod safetensors;
+mod state;
 mod tensors;
 
 pub use entry::Entry;
+pub use state::{Incompatible, copy_state};
 
 use rushlight_base::{Result, ensure, err};
 use std::fs::File;

@@ -19,3 +19,18 @@
 #include <c10/util/Exception.h>
 #include <c10/util/Optional.h>
 #include <c10/util/irange.h>
+
+// Programs have these from libtorch's headers without asking for them.
+#include <bitset>
+#include <cassert>
+#include <climits>
+#include <iomanip>
+#include <list>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <set>
+#include <shared_mutex>
+#include <stack>
+#include <typeindex>
+#include <unordered_set>

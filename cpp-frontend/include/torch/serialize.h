@@ -1,4 +1,4 @@
-// torch::save and torch::load: tensors, lists of tensors, modules and optimizers to files.
+// torch::save and torch::load: tensors, lists and dicts of tensors, modules and optimizers to files.
 #pragma once
 
 #include <torch/serialize/archive.h>
@@ -26,6 +26,13 @@ void save(const std::vector<at::Tensor>& tensors, Args&&... args) {
   for (size_t i = 0; i < tensors.size(); ++i) archive.write(std::to_string(i), tensors[i]);
   archive.save_to(std::forward<Args>(args)...);
 }
+/// Saves tensors by name, such as a module's state_dict: what Python's torch.load gives is a dict of the same names.
+template <class... Args>
+void save(const OrderedDict<std::string, at::Tensor>& tensors, Args&&... args) {
+  serialize::OutputArchive archive;
+  for (const auto& item : tensors) archive.write(item.key(), item.value());
+  archive.save_to(std::forward<Args>(args)...);
+}
 
 /// Loads what save wrote (or a state_dict that Python saved) into a tensor, a module or an optimizer.
 template <class Value, class... Args>
@@ -40,6 +47,13 @@ void load(std::vector<at::Tensor>& tensors, Args&&... args) {
   archive.load_from(std::forward<Args>(args)...);
   at::Tensor tensor;
   for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(std::exchange(tensor, at::Tensor()));
+}
+/// Loads the tensors of a file by name: of a state_dict that Python saved, of safetensors.
+template <class... Args>
+void load(OrderedDict<std::string, at::Tensor>& tensors, Args&&... args) {
+  serialize::InputArchive archive;
+  archive.load_from(std::forward<Args>(args)...);
+  tensors = archive.named_tensors();
 }
 
 RLT_NAMESPACE_END

@@ -26,8 +26,11 @@ class ArrayRef final {
 
   constexpr ArrayRef() = default;
   constexpr ArrayRef(const T& one) : data_(&one), length_(1) {}
-  constexpr ArrayRef(const T* data, size_t length) : data_(data), length_(length) {}
-  constexpr ArrayRef(const T* begin, const T* end) : data_(begin), length_(static_cast<size_t>(end - begin)) {}
+  // Not `const T*`: the indices `{0, 0}` would be a null pointer and a length.
+  template <class P, class = decltype(static_cast<const T*>(std::declval<P>()))>
+  constexpr ArrayRef(P data, size_t length) : data_(data), length_(length) {}
+  template <class P, class = decltype(static_cast<const T*>(std::declval<P>()))>
+  constexpr ArrayRef(P begin, const T* end) : data_(begin), length_(static_cast<size_t>(end - data_)) {}
   template <class Container, class = std::enable_if_t<std::is_same_v<std::remove_const_t<decltype(std::declval<Container>().data())>, T*> ||
                                                       std::is_same_v<decltype(std::declval<Container>().data()), const T*>>>
   ArrayRef(const Container& items) : data_(items.data()), length_(items.size()) {}

@@ -125,6 +125,27 @@ class Module : public std::enable_shared_from_this<Module> {
   RLT_LAZY std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
   RLT_LAZY OrderedDict<std::string, std::shared_ptr<Module>> named_children() const { return children_; }
 
+  /// What load_state_dict left alone.
+  struct IncompatibleKeys {
+    std::vector<std::string> missing_keys, unexpected_keys;
+  };
+  /// The parameters and buffers of this module and of all below it, under the names and in the order that Python gives them. The
+  /// tensors share memory with the module's, and not their history.
+  RLT_LAZY OrderedDict<std::string, Tensor> state_dict() const {
+    OrderedDict<std::string, Tensor> result = own_state();
+    for (auto& item : result) item.value() = item.value().detach();
+    return result;
+  }
+  /// Copies tensors into the parameters and buffers of their names. If `strict`, the names must be those of state_dict(). Where
+  /// names or shapes do not fit, the error tells all of them, and nothing is written.
+  RLT_LAZY IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state_dict, bool strict = true) {
+    auto source = serialize::detail::to_state_dict(state_dict), target = serialize::detail::to_state_dict(own_state());
+    rlt_state_dict *missing = nullptr, *unexpected = nullptr;
+    rlt::check(rlt_state_dict_copy_into(source.get(), target.get(), name().c_str(), strict, &missing, &unexpected));
+    serialize::detail::StateDict lacking(missing, serialize::detail::FreeStateDict()), unknown(unexpected, serialize::detail::FreeStateDict());
+    return {serialize::detail::from_state_dict(lacking.get()).keys(), serialize::detail::from_state_dict(unknown.get()).keys()};
+  }
+
   /// Training mode for this module and all below it: dropout and its like look at it.
   virtual void train(bool on = true) {
     for (auto& child : children_) child.value()->train(on);
@@ -304,6 +325,19 @@ class Module : public std::enable_shared_from_this<Module> {
     };
     add("", *this);
     if (recurse) walk("", [&](const std::string& name, const std::shared_ptr<Module>& module) { add(name, *module); });
+  }
+  RLT_LAZY OrderedDict<std::string, Tensor> own_state() const {
+    OrderedDict<std::string, Tensor> result;
+    auto add = [&](const std::string& prefix, const Module& module) {
+      for (const auto* own : {&module.parameters_, &module.buffers_}) {
+        for (const auto& item : *own) {
+          if (item.value().defined()) result.insert(join(prefix, item.key()), item.value());
+        }
+      }
+    };
+    add("", *this);
+    walk("", [&](const std::string& name, const std::shared_ptr<Module>& module) { add(name, *module); });
+    return result;
   }
   std::vector<Tensor> collect_values(OrderedDict<std::string, Tensor> Module::*own, bool recurse) const {
     std::vector<Tensor> result;

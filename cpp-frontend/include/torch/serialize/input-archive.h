@@ -126,6 +126,17 @@ class InputArchive final {
     read(std::forward<Args>(args)...);
   }
 
+  /// The tensors at this level and below, by dotted name; the values beside them are left out.
+  RLT_LAZY OrderedDict<std::string, at::Tensor> named_tensors() {
+    OrderedDict<std::string, at::Tensor> tensors;
+    int64_t count = length();
+    for (int64_t i = 0; i < count; ++i) {
+      std::string name = name_at(i);
+      if (name.compare(0, prefix_.size(), prefix_) != 0 || name.find(':', prefix_.size()) != std::string::npos) continue;
+      read(name.substr(prefix_.size()), tensors.insert(name.substr(prefix_.size()), at::Tensor()));
+    }
+    return tensors;
+  }
   /// The names at this level.
   RLT_LAZY std::vector<std::string> keys() {
     std::vector<std::string> keys;
