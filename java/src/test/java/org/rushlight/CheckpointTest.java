@@ -104,7 +104,7 @@ class CheckpointTest {
             try (Sequential model = dense()) {
                 Map<String, Tensor> source = new LinkedHashMap<>(Map.of("0.weight", Torch.ones(2, 3), "other", Torch.ones(1)));
                 assertThrows(RushlightException.class, () -> model.loadStateDict(source));
-                Module.Incompatible left = model.loadStateDict(source, false);
+                StateDict.Incompatible left = model.loadStateDict(source, false);
                 assertEquals(List.of("0.bias", "2.weight", "2.bias"), left.missing());
                 assertEquals(List.of("other"), left.unexpected());
                 assertArrayEquals(new float[] {1, 1, 1, 1, 1, 1}, model.parameters().get(0).detach().toFloatArray());

@@ -197,6 +197,10 @@ public final class NativeCore {
 
     public static native void saveStateDict(String path, String[] names, long[] tensors, int format);
 
+    /** The places of targets that no source has the name of, and of sources that no target has: two long[]. */
+    public static native Object[] copyState(
+        String[] sourceNames, long[] sources, String[] targetNames, long[] targets, String model, boolean strict);
+
     /** A String[] and a long[] of equal length. */
     public static native Object[] loadStateDict(String path);
 

@@ -308,50 +308,8 @@ public abstract class Module implements AutoCloseable {
      * @return what was left alone
      * @throws RushlightException if a name is missing or unexpected though it must not, or a shape differs
      */
-    public final Incompatible loadStateDict(Map<String, Tensor> source, boolean strict) {
-        Map<String, Tensor> state = stateDict();
-        List<String> faults = new ArrayList<>();
-        List<String> missing = state.keySet().stream().filter(name -> !source.containsKey(name)).toList();
-        List<String> unexpected = source.keySet().stream().filter(name -> !state.containsKey(name)).toList();
-        if (strict && !unexpected.isEmpty()) {
-            faults.add("Unexpected key(s) in state_dict: \"" + String.join("\", \"", unexpected) + "\".");
-        }
-        if (strict && !missing.isEmpty()) {
-            faults.add("Missing key(s) in state_dict: \"" + String.join("\", \"", missing) + "\".");
-        }
-        state.forEach((name, tensor) -> {
-            Tensor from = source.get(name);
-            if (from != null && !java.util.Arrays.equals(from.shape(), tensor.shape())) {
-                faults.add("size mismatch for " + name + ": copying a param with shape " + size(from)
-                    + " from checkpoint, the shape in current model is " + size(tensor) + ".");
-            }
-        });
-        if (!faults.isEmpty()) {
-            throw new RushlightException(
-                "Error(s) in loading state_dict for " + getClass().getSimpleName() + ":\n\t" + String.join("\n\t", faults));
-        }
-        try (NoGrad guard = new NoGrad()) {
-            assert guard != null;
-            state.forEach((name, tensor) -> {
-                Tensor from = source.get(name);
-                if (from != null) {
-                    tensor.copy_(from);
-                }
-            });
-        }
-        return new Incompatible(missing, unexpected);
-    }
-
-    /**
-     * Names that a state dict and a module do not share.
-     *
-     * @param missing names that the module has
-     * @param unexpected names that the state dict has
-     */
-    public record Incompatible(List<String> missing, List<String> unexpected) {}
-
-    private static String size(Tensor tensor) {
-        return "torch.Size(" + java.util.Arrays.toString(tensor.shape()) + ")";
+    public final StateDict.Incompatible loadStateDict(Map<String, Tensor> source, boolean strict) {
+        return StateDict.copy(source, stateDict(), getClass().getSimpleName(), strict);
     }
 
     /**
