@@ -14,7 +14,7 @@ MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/relea
 LIBRARY := target/release/librushlight.so
 
 .PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
-        notices-check valgrind bench compare-build compare size install clean
+        notices-check valgrind bench bench-java compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -118,6 +118,9 @@ valgrind: cmake ## the C demo program and the C tests under valgrind
 
 bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
+
+bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
+	@java -Xmx256m -cp $(JAR) bench/Overhead.java
 
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }

@@ -15,6 +15,8 @@ trap 'rm -rf "$build"' EXIT
 
 "$python" mlp_reference.py
 "$python" linear_init.py
+"$python" java_layers.py
+"$python" java_optim.py
 "$python" wrong_calls.py
 "$python" graph_rules.py
 

@@ -18,7 +18,7 @@ def save(path, tensors, metadata=None):
     if metadata:
         header["__metadata__"] = metadata
     for name, array in tensors.items():
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")
         blob = array.astype(array.dtype.newbyteorder("<")).tobytes()
         header[name] = {
             "dtype": NAMES[str(array.dtype)],

@@ -1,11 +1,11 @@
 //! Values in and out: copies of Java arrays, and direct buffers without a copy.
 
 use crate::support::{
-    EnvUnowned, Frame, JClass, JLongs, JObject, TensorHandle, border, dtype, guard, jint, jlong, jobject,
+    EnvUnowned, Frame, JClass, JLongs, JObject, TensorHandle, border, dtype, guard, jint, jlong, jlongArray, jobject,
 };
 use jni::sys::{JNI_ABORT, JNIEnv, jarray, jsize};
 use rushlight_base::{
-    DType, Device, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes, numel,
+    DType, Device, DimVec, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes, numel,
 };
 use rushlight_tensor::{Dense, Geometry, Spec, Tensor, ops};
 use std::ffi::c_void;
@@ -25,7 +25,7 @@ fn with_bytes<T>(
     written: bool,
     body: impl FnOnce(*mut u8) -> T,
 ) -> Result<T> {
-    let (env, array) = (frame.env().get_raw(), array.as_raw() as jarray);
+    let (env, array) = (frame.raw(), array.as_raw() as jarray);
     let mode = if written { 0 } else { JNI_ABORT };
     // SAFETY: `NativeCore` passes a primitive array that is not null; between the two calls only `body` runs,
     // which copies memory.
@@ -41,8 +41,21 @@ fn with_bytes<T>(
 fn length(frame: &mut Frame<'_>, array: &JObject<'_>) -> Result<i64> {
     ensure!(!array.is_null(), NullPointer, "argument 'array' is null");
     // SAFETY: `NativeCore` passes a primitive array, and it is not null.
-    let length: jsize = unsafe { call!(frame.env().get_raw(), v1_1, GetArrayLength, array.as_raw() as jarray) };
+    let length: jsize = unsafe { call!(frame.raw(), v1_1, GetArrayLength, array.as_raw() as jarray) };
     Ok(i64::from(length))
+}
+
+/// The sizes in a `long[]`, without what the environment costs: a small tensor is made in the time of a few calls.
+fn sizes_of(frame: &mut Frame<'_>, array: &JLongs<'_>) -> Result<DimVec> {
+    ensure!(!array.is_null(), NullPointer, "argument 'shape' is null");
+    let array = array.as_raw() as jlongArray;
+    // SAFETY: the argument is a `long[]` that is not null, and the region is the whole of it.
+    unsafe {
+        let length: jsize = call!(frame.raw(), v1_1, GetArrayLength, array as jarray);
+        let mut sizes = DimVec::from_elem(0, length as usize);
+        call!(frame.raw(), v1_1, GetLongArrayRegion, array, 0, length, sizes.as_mut_ptr());
+        Ok(sizes)
+    }
 }
 
 /// `NativeCore.fromArray`
@@ -55,7 +68,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromArray<'l>(
     code: jint,
 ) -> jlong {
     guard(env, |frame| {
-        let (sizes, dtype) = (frame.longs(&sizes, "shape")?, dtype(code)?);
+        let (sizes, dtype) = (sizes_of(frame, &sizes)?, dtype(code)?);
         let (elements, given) = (count(&sizes)?, length(frame, &array)?);
         ensure!(elements == given, Runtime, "shape '{}' is invalid for input of size {given}", format_sizes(&sizes));
         let dense = Spec::new(&sizes, dtype, Device::CPU).allocate()?;

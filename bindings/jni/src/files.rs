@@ -1,6 +1,6 @@
 //! State dicts in files.
 
-use crate::support::{EnvUnowned, Frame, JClass, JLongs, JObject, JString, border, guard, jint};
+use crate::support::{EnvUnowned, Frame, JClass, JLongs, JObject, JString, border, guard, jboolean, jint, jlong};
 use jni::objects::JObjectArray;
 use jni::sys::jobjectArray;
 use rushlight_base::{Result, bail};
@@ -55,6 +55,43 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_saveStateDict<'l>(
             SAFETENSORS => safetensors::save(path, &entries, None),
             _ => bail!(Value, "unknown file format number {format}"),
         }
+    })
+}
+
+fn named<'a>(names: &'a [String], tensors: Vec<&'a Tensor>) -> Vec<(&'a str, &'a Tensor)> {
+    names.iter().map(String::as_str).zip(tensors).collect()
+}
+
+/// `NativeCore.copyState`: the places of targets that no source has the name of, and of sources that no target has.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_copyState<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    source_names: JObjectArray<'l, JString<'l>>,
+    sources: JLongs<'l>,
+    target_names: JObjectArray<'l, JString<'l>>,
+    targets: JLongs<'l>,
+    model: JString<'l>,
+    strict: jboolean,
+) -> jobjectArray {
+    guard(env, |frame| {
+        let (source_names, target_names) = (names(frame, &source_names)?, names(frame, &target_names)?);
+        let (sources, targets) = (frame.tensors(&sources, "source")?, frame.tensors(&targets, "target")?);
+        let model = frame.string(&model, "model")?;
+        let left_alone = rushlight_io::copy_state(
+            &named(&source_names, sources.refs()),
+            &named(&target_names, targets.refs()),
+            &model,
+            strict,
+        )?;
+        let pair = JObjectArray::<JObject<'_>>::new(frame.env(), 2, JObject::null()).map_err(border)?;
+        for (index, places) in [left_alone.missing, left_alone.unexpected].into_iter().enumerate() {
+            let places: Vec<jlong> = places.into_iter().map(|place| place as jlong).collect();
+            let array = JLongs::new(frame.env(), places.len()).map_err(border)?;
+            array.set_region(frame.env(), 0, &places).map_err(border)?;
+            pair.set_element(frame.env(), index, &array).map_err(border)?;
+        }
+        Ok(pair.as_raw())
     })
 }
 

@@ -11,6 +11,7 @@ mod autograd;
 mod files;
 mod generated;
 mod graph;
+mod library;
 mod runtime;
 pub mod support;
 mod tensor;

@@ -9,6 +9,7 @@ mod convert;
 mod frame;
 mod guard;
 mod handle;
+mod values;
 
 pub(crate) use callback::Callback;
 pub use convert::{
@@ -23,6 +24,7 @@ pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, 
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};
 pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};
+pub(crate) use values::{Encoded, Ownership};
 
 /// A `long[]` argument.
 pub type JLongs<'l> = JLongArray<'l>;

@@ -2,12 +2,14 @@
 
 use super::guard::{border, park};
 use super::handle::{self, TensorHandle};
+use super::values::{Encoded, Ownership};
 use jni::objects::{JBooleanArray, JClass, JLongArray, JObject, JValue};
 use jni::refs::Global;
 use jni::sys::jlong;
 use jni::{Env, JavaVM, jni_sig, jni_str};
 use rushlight_base::Result;
 use rushlight_tensor::Tensor;
+use rushlight_tensor::dispatch::Value;
 
 /// A hook, and the class that knows how to call it (a foreign thread could not find the class by name).
 pub(crate) struct Callback {
@@ -82,6 +84,19 @@ impl Callback {
             result.get_region(env, 0, &mut handles)?;
             Ok(Some(handles.into_iter().map(TensorHandle::take).collect()))
         })
+    }
+
+    /// Call a kernel: any values in and out.
+    pub(crate) fn values(&self, arguments: &[Value]) -> Result<Vec<Value>> {
+        let results = self.call(|env| {
+            let pair = Encoded::give(arguments, env)?;
+            let (name, signature) =
+                (jni_str!("values"), jni_sig!("(Ljava/lang/Object;[Ljava/lang/Object;)[Ljava/lang/Object;"));
+            let arguments = [JValue::Object(self.object.as_obj()), JValue::Object(&pair)];
+            let results = env.call_static_method(&self.upcalls, name, signature, &arguments)?.l()?;
+            Encoded::from_java(env, results)
+        })?;
+        results.values(Ownership::Given)
     }
 
     /// Call a pack hook: a tensor goes in, some object comes out.

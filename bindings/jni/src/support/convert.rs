@@ -5,11 +5,22 @@ use rushlight_base::{Complex, DType, Device, DeviceType, Layout, MemoryFormat, R
 use rushlight_tensor::Options;
 
 /// Tags of a scalar, as `org.rushlight.Scalar` has them.
-pub(super) const BOOL: jint = 0;
-pub(super) const INT: jint = 1;
-pub(super) const UINT: jint = 2;
-pub(super) const FLOAT: jint = 3;
-pub(super) const COMPLEX: jint = 4;
+const BOOL: jint = 0;
+const INT: jint = 1;
+const UINT: jint = 2;
+const FLOAT: jint = 3;
+const COMPLEX: jint = 4;
+
+/// A number as its tag, its bits and its imaginary part.
+pub(super) fn parts(scalar: Scalar) -> (jint, jlong, jdouble) {
+    match scalar {
+        Scalar::Bool(value) => (BOOL, jlong::from(value), 0.0),
+        Scalar::Int(value) => (INT, value, 0.0),
+        Scalar::UInt(value) => (UINT, value as jlong, 0.0),
+        Scalar::Float(value) => (FLOAT, value.to_bits() as jlong, 0.0),
+        Scalar::Complex(value) => (COMPLEX, value.re.to_bits() as jlong, value.im),
+    }
+}
 
 /// A required number.
 pub fn scalar(tag: jint, bits: jlong, imag: jdouble) -> Result<Scalar> {

@@ -3,12 +3,12 @@
 //! Classes are looked up with `find_class`, which asks the class loader of the calling method: the crate's own
 //! lookup by name asks that of the thread first, and with two copies of Rushlight in a JVM finds the other one's.
 
-use super::convert::{self, BOOL, COMPLEX, FLOAT, INT, UINT};
+use super::convert;
 use super::guard::border;
 use super::handle::{self, Borrowed, BorrowedList, BorrowedOptionalList, TensorHandle};
 use super::{JBooleans, JDoubles, JInts, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
-use jni::sys::{JNIEnv, jint, jlong, jlongArray, jobject};
+use jni::sys::{JNIEnv, jlong, jlongArray, jobject};
 use jni::{AttachGuard, Env, EnvUnowned, jni_sig, jni_str};
 use rushlight_base::memory::allocated_memory;
 use rushlight_base::{Result, Scalar, ensure, handles};
@@ -57,6 +57,11 @@ pub struct Frame<'l> {
 impl<'l> Frame<'l> {
     pub(super) fn new(env: EnvUnowned<'l>) -> Frame<'l> {
         Frame { raw: env.into_raw(), entered: None }
+    }
+
+    /// The function table, for calls that need no more: entering the environment costs more than they do.
+    pub(crate) fn raw(&self) -> *mut JNIEnv {
+        self.raw
     }
 
     /// The environment, for what has no method here.
@@ -191,13 +196,7 @@ impl<'l> Frame<'l> {
 
     /// A number as an `org.rushlight.Scalar`.
     pub fn give_scalar(&mut self, scalar: Scalar) -> Result<jobject> {
-        let (tag, bits, imag): (jint, jlong, f64) = match scalar {
-            Scalar::Bool(value) => (BOOL, jlong::from(value), 0.0),
-            Scalar::Int(value) => (INT, value, 0.0),
-            Scalar::UInt(value) => (UINT, value as jlong, 0.0),
-            Scalar::Float(value) => (FLOAT, value.to_bits() as jlong, 0.0),
-            Scalar::Complex(value) => (COMPLEX, value.re.to_bits() as jlong, value.im),
-        };
+        let (tag, bits, imag) = convert::parts(scalar);
         let class = self.env().find_class(jni_str!("org/rushlight/Scalar")).map_err(border)?;
         let made = self.env().call_static_method(
             &class,

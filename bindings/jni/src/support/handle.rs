@@ -128,6 +128,11 @@ impl NodeHandle {
 pub struct GeneratorHandle(jlong);
 
 impl GeneratorHandle {
+    /// A handle out of an array that a wrapper filled.
+    pub(super) fn of_element(handle: jlong) -> GeneratorHandle {
+        GeneratorHandle(handle)
+    }
+
     /// The generator, or `None` for 0.
     pub fn optional(self) -> Option<BorrowedGenerator> {
         // SAFETY: as for tensors.

@@ -60,9 +60,9 @@ fn methods(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
-        "import org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
+        "import org.jspecify.annotations.Nullable;\nimport org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */\n\
-         public abstract sealed class TensorMethods permits Tensor {\n    TensorMethods() {}\n\n\
+         public abstract sealed class TensorMethods permits TensorAutograd {\n    TensorMethods() {}\n\n\
          \x20   final Tensor self() {\n        return (Tensor) this;\n    }\n",
     );
     text.push_str(&members(families, true));
@@ -74,7 +74,7 @@ fn functions(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
-        "import org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
+        "import org.jspecify.annotations.Nullable;\nimport org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are functions; call them through {@link Torch}. */\n\
          public abstract sealed class TorchFunctions permits Torch {\n    TorchFunctions() {}\n",
     );
@@ -143,11 +143,50 @@ enum Spelling {
 struct Declared {
     ty: String,
     name: String,
+    /// What may be null: itself, or with brackets its elements.
+    nullable: Nullable,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nullable {
+    Nothing,
+    Itself,
+    Elements,
+}
+
+impl Nullable {
+    fn of(kind: Kind, ty: &str) -> Nullable {
+        match kind {
+            Kind::TensorOptionalList => Nullable::Elements,
+            // Plain numbers are there.
+            _ if matches!(ty, "long" | "double") => Nullable::Nothing,
+            Kind::TensorOptional
+            | Kind::ScalarOptional
+            | Kind::IntOptional
+            | Kind::IntListOptional
+            | Kind::FloatOptional
+            | Kind::FloatListOptional
+            | Kind::BoolOptional
+            | Kind::StrOptional
+            | Kind::DTypeOptional
+            | Kind::LayoutOptional
+            | Kind::DeviceOptional
+            | Kind::MemoryFormatOptional
+            | Kind::GeneratorOptional => Nullable::Itself,
+            _ => Nullable::Nothing,
+        }
+    }
 }
 
 impl Declared {
     fn text(&self) -> String {
-        format!("{} {}", self.ty, self.name)
+        let Declared { ty, name, nullable } = self;
+        for brackets in ["[]", "..."] {
+            if let (Nullable::Itself, Some(element)) = (nullable, ty.strip_suffix(brackets)) {
+                return format!("{element} @Nullable {brackets} {name}");
+            }
+        }
+        if *nullable == Nullable::Nothing { format!("{ty} {name}") } else { format!("@Nullable {ty} {name}") }
     }
 
     fn erased(&self) -> String {
@@ -180,9 +219,14 @@ fn parameters(face: &Face, method: bool, count: usize, spelling: Spelling) -> Ve
             Kind::FloatOptional if spelling == Spelling::Plain => "double".into(),
             kind => public_type(kind).into(),
         };
-        parameters.push(Declared { ty, name: java_parameter(&param.name) });
+        let nullable = Nullable::of(param.kind, &ty);
+        parameters.push(Declared { ty, name: java_parameter(&param.name), nullable });
     }
-    parameters.extend(face.outs.iter().map(|out| Declared { ty: "Tensor".into(), name: java_parameter(out) }));
+    parameters.extend(face.outs.iter().map(|out| Declared {
+        ty: "Tensor".into(),
+        name: java_parameter(out),
+        nullable: Nullable::Nothing,
+    }));
     parameters
 }
 
@@ -454,6 +498,7 @@ pub fn default_value(param: &Parameter) -> String {
         }
         (Kind::Float | Kind::FloatOptional, Default::Int(value)) => format!("{value}.0"),
         (Kind::IntList | Kind::IntListOptional, Default::Int(value)) => format!("new long[] {{{value}}}"),
+        (Kind::Options, Default::None) => "TensorOptions.DEFAULT".into(),
         (kind, Default::None) => format!("({}) null", public_type(kind)),
         (_, Default::Bool(value)) => value.to_string(),
         (Kind::Int | Kind::IntOptional, Default::Int(value)) => format!("{value}L"),

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
@@ -35,7 +36,7 @@ public abstract class AutogradFunction {
     public static final class Context {
         private final Map<String, Object> values;
         private final boolean[] needsInputGrad;
-        private Tensor[] saved = {};
+        private @Nullable Tensor[] saved = {};
         private List<Tensor> dirty = List.of();
         private List<Tensor> nonDifferentiable = List.of();
         private boolean materializeGrads = true;
@@ -50,7 +51,7 @@ public abstract class AutogradFunction {
          *
          * @param tensors what to keep; null elements stay null
          */
-        public void saveForBackward(Tensor... tensors) {
+        public void saveForBackward(@Nullable Tensor... tensors) {
             saved = tensors.clone();
         }
 
@@ -59,7 +60,7 @@ public abstract class AutogradFunction {
          *
          * @return the tensors in their order
          */
-        public Tensor[] savedTensors() {
+        public @Nullable Tensor[] savedTensors() {
             return saved.clone();
         }
 
@@ -117,7 +118,7 @@ public abstract class AutogradFunction {
      * @param inputs the inputs, null where one is missing
      * @return the outputs
      */
-    protected abstract Tensor[] forward(Context context, Tensor... inputs);
+    protected abstract Tensor[] forward(Context context, @Nullable Tensor... inputs);
 
     /**
      * Computes the gradients of the inputs from those of the outputs.
@@ -126,7 +127,7 @@ public abstract class AutogradFunction {
      * @param gradOutputs one gradient for each output
      * @return one gradient, or null, for each input
      */
-    protected abstract Tensor[] backward(Context context, Tensor... gradOutputs);
+    protected abstract @Nullable Tensor[] backward(Context context, @Nullable Tensor... gradOutputs);
 
     /**
      * Calls forward and records it.
@@ -135,7 +136,7 @@ public abstract class AutogradFunction {
      * @return the outputs
      */
     @SuppressWarnings("try")
-    public final Tensor[] apply(Tensor... inputs) {
+    public final Tensor[] apply(@Nullable Tensor... inputs) {
         boolean recording = NativeCore.gradEnabled();
         boolean[] needed = new boolean[inputs.length];
         for (int i = 0; i < inputs.length; i++) {

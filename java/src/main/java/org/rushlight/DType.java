@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /** Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them. */
 public enum DType {
     /** Unsigned 8-bit integer. */
@@ -97,7 +99,7 @@ public enum DType {
         throw new IllegalArgumentException("dtype number " + code + " is not supported");
     }
 
-    static int codeOf(DType dtype) {
+    static int codeOf(@Nullable DType dtype) {
         return dtype == null ? -1 : dtype.code;
     }
 

@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Where a tensor lives.
  *
@@ -61,7 +63,7 @@ public record Device(Type type, int index) {
         return type.code << 8 | (index + 1);
     }
 
-    static int packedOf(Device device) {
+    static int packedOf(@Nullable Device device) {
         return device == null ? -1 : device.packed();
     }
 

@@ -2,6 +2,7 @@ package org.rushlight;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /** A stream of random numbers: PyTorch's generator, so that the same seed gives the same numbers. */
@@ -33,6 +34,11 @@ public final class Generator implements AutoCloseable {
         return new Generator(new Release(NativeCore.generatorDefault()));
     }
 
+    /** A generator that owns a handle. */
+    static Generator wrap(long handle) {
+        return new Generator(new Release(handle));
+    }
+
     private long handle() {
         if (closed) {
             throw new IllegalStateException("the generator is closed");
@@ -41,7 +47,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /** Callers keep the generator reachable: it is an argument of theirs. */
-    static long handleOrZero(Generator generator) {
+    static long handleOrZero(@Nullable Generator generator) {
         return generator == null ? 0 : generator.handle();
     }
 

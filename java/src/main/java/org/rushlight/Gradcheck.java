@@ -2,6 +2,7 @@ package org.rushlight;
 
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
@@ -120,11 +121,11 @@ public final class Gradcheck {
      * @param gradOutputs the gradients that come in, one for each result that requires a gradient; null: random ones
      * @return do all agree?
      */
-    public boolean gradgradcheck(Function<Tensor[], Tensor[]> function, List<Tensor> inputs, List<Tensor> gradOutputs) {
+    public boolean gradgradcheck(Function<Tensor[], Tensor[]> function, List<Tensor> inputs, @Nullable List<Tensor> gradOutputs) {
         return check(function, inputs.toArray(Tensor[]::new), gradOutputs == null ? null : gradOutputs.toArray(Tensor[]::new), true);
     }
 
-    private boolean check(Function<Tensor[], Tensor[]> function, Tensor[] inputs, Tensor[] gradOutputs, boolean second) {
+    private boolean check(Function<Tensor[], Tensor[]> function, Tensor[] inputs, Tensor @Nullable [] gradOutputs, boolean second) {
         double[] numbers = {eps, atol, rtol, nondetTol};
         Tensor[] held = Tensor.concat(inputs, gradOutputs);
         Tensor.acquire(held);

@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /** One entry of an index, as in {@code t[1, 2:5, ..., None]}: see {@link Tensor#get(Index...)}. */
 public sealed interface Index {
     /** Every dimension that no other entry names. */
@@ -38,7 +40,7 @@ public sealed interface Index {
      * @param step at least 1
      * @return the entry
      */
-    static Index slice(Long start, Long end, long step) {
+    static Index slice(@Nullable Long start, @Nullable Long end, long step) {
         return new Slice(start, end, step);
     }
 
@@ -56,7 +58,7 @@ public sealed interface Index {
      * @param end position after the last, or null for the end
      * @param step distance
      */
-    record Slice(Long start, Long end, long step) implements Index {}
+    record Slice(@Nullable Long start, @Nullable Long end, long step) implements Index {}
 
     /** {@link #ELLIPSIS}. */
     record Rest() implements Index {}

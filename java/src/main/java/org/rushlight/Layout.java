@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /** How elements are arranged. */
 public enum Layout {
     /** Dense with strides. */
@@ -20,7 +22,7 @@ public enum Layout {
         return code;
     }
 
-    static int codeOf(Layout layout) {
+    static int codeOf(@Nullable Layout layout) {
         return layout == null ? -1 : layout.code;
     }
 }

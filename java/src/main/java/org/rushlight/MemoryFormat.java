@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /** The order of dimensions in memory that a result should have. */
 public enum MemoryFormat {
     /** Row-major. */
@@ -26,7 +28,7 @@ public enum MemoryFormat {
         return code;
     }
 
-    static int codeOf(MemoryFormat format) {
+    static int codeOf(@Nullable MemoryFormat format) {
         return format == null ? -1 : format.code;
     }
 }

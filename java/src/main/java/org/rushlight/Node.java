@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
@@ -28,7 +29,7 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    static Node wrapNullable(long handle) {
+    static @Nullable Node wrapNullable(long handle) {
         return handle == 0 ? null : new Node(handle);
     }
 
@@ -45,7 +46,7 @@ public final class Node implements AutoCloseable {
      * @param node the node that takes it, or null if nobody needs it; the caller closes it
      * @param inputNumber which of that node's gradients it is
      */
-    public record Edge(Node node, int inputNumber) {}
+    public record Edge(@Nullable Node node, int inputNumber) {}
 
     /**
      * PyTorch's name of the operator's derivative.
@@ -97,7 +98,7 @@ public final class Node implements AutoCloseable {
      * @param hook receives the gradients that the node is about to take, null where none arrived; returns others, or null to leave them
      * @return closing it removes the hook
      */
-    public Tensor.Hook registerPrehook(UnaryOperator<Tensor[]> hook) {
+    public Tensor.Hook registerPrehook(UnaryOperator<@Nullable Tensor @Nullable []> hook) {
         return register(Tensor.upcall((taken, none, flags) -> hook.apply(taken)), true);
     }
 
@@ -107,7 +108,7 @@ public final class Node implements AutoCloseable {
      * @param hook receives the gradients that the node gave, and those that it took; returns others in place of the first, or null
      * @return closing it removes the hook
      */
-    public Tensor.Hook registerHook(BinaryOperator<Tensor[]> hook) {
+    public Tensor.Hook registerHook(BinaryOperator<@Nullable Tensor @Nullable []> hook) {
         return register(Tensor.upcall((gave, took, flags) -> hook.apply(gave, took)), false);
     }
 

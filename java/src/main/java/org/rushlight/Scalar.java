@@ -2,6 +2,7 @@ package org.rushlight;
 
 import java.math.BigInteger;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A number without a tensor, as operators take it: bool, integer, real or complex. Being a {@link Number}, it goes wherever an
@@ -96,7 +97,7 @@ public final class Scalar extends Number {
         return of(value.doubleValue());
     }
 
-    static Scalar ofNullable(Number value) {
+    static Scalar ofNullable(@Nullable Number value) {
         return value == null ? ABSENT : of(value);
     }
 

@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Frees what was made in it. While a scope is the innermost one of its thread, every tensor that an operator or factory returns on that
  * thread joins it, and {@link #close} closes them all.
@@ -19,8 +21,8 @@ public final class Scope implements AutoCloseable {
     private static final ThreadLocal<Scope> INNERMOST = new ThreadLocal<>();
 
     private final Thread owner = Thread.currentThread();
-    private final Scope outer;
-    private Tensor newest;
+    private final @Nullable Scope outer;
+    private @Nullable Tensor newest;
     private boolean closed;
 
     /** Opens a scope inside the innermost one of this thread. */
@@ -52,6 +54,16 @@ public final class Scope implements AutoCloseable {
             }
         }
         return tensor;
+    }
+
+    /**
+     * Does a tensor belong to this scope?
+     *
+     * @param tensor a tensor
+     * @return true if closing the scope closes it
+     */
+    public boolean contains(Tensor tensor) {
+        return tensor.scope == this;
     }
 
     private void add(Tensor tensor) {

@@ -1,7 +1,9 @@
 package org.rushlight;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.rushlight.internal.NativeCore;
 
@@ -65,5 +67,74 @@ public final class StateDict {
             tensors.put(names[i], values[i]);
         }
         return tensors;
+    }
+
+    /**
+     * Names that source and target of a copy do not share.
+     *
+     * @param missing names that the target has
+     * @param unexpected names that the source has
+     */
+    public record Incompatible(List<String> missing, List<String> unexpected) {}
+
+    /**
+     * Copies tensors into those of the same names, without recording: what {@code load_state_dict} does. Faults are told all at once, and
+     * then nothing is written.
+     *
+     * @param source tensors by name
+     * @param target tensors by name, which are written
+     * @param model name of the model, for messages
+     * @param strict the names must be the same; else others are left alone on both sides
+     * @return what was left alone
+     * @throws RushlightException if a name is missing or unexpected though it must not, or a shape differs
+     */
+    public static Incompatible copy(Map<String, Tensor> source, Map<String, Tensor> target, String model, boolean strict) {
+        String[] sourceNames = source.keySet().toArray(String[]::new);
+        String[] targetNames = target.keySet().toArray(String[]::new);
+        Tensor[] sources = source.values().toArray(Tensor[]::new);
+        Tensor[] targets = target.values().toArray(Tensor[]::new);
+        Tensor[] held = Tensor.concat(sources, targets);
+        Tensor.acquire(held);
+        try {
+            Object[] left = NativeCore.copyState(
+                sourceNames, Tensor.handles(sources), targetNames, Tensor.handles(targets), model, strict);
+            return new Incompatible(names(targetNames, (long[]) left[0]), names(sourceNames, (long[]) left[1]));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    private static List<String> names(String[] all, long[] places) {
+        return Arrays.stream(places).mapToObj(place -> all[(int) place]).toList();
+    }
+
+    /**
+     * Part of a file: what lies under a name, as {@code under(checkpoint, "model")} of a checkpoint
+     * {@code {"model": model.state_dict(), "optimizer": optimizer.state_dict()}}.
+     *
+     * @param tensors tensors by dotted name
+     * @param name the name
+     * @return the tensors whose names begin with it and a dot, without that beginning
+     */
+    public static Map<String, Tensor> under(Map<String, Tensor> tensors, String name) {
+        Map<String, Tensor> part = new LinkedHashMap<>();
+        String prefix = name + ".";
+        tensors.forEach((key, tensor) -> {
+            if (key.startsWith(prefix)) {
+                part.put(key.substring(prefix.length()), tensor);
+            }
+        });
+        return part;
+    }
+
+    /**
+     * The opposite of {@link #under}: adds tensors under a name.
+     *
+     * @param tensors tensors by dotted name
+     * @param name the name
+     * @param into where they are added
+     */
+    public static void addUnder(Map<String, Tensor> tensors, String name, Map<String, Tensor> into) {
+        tensors.forEach((key, tensor) -> into.put(name + "." + key, tensor));
     }
 }

@@ -3,14 +3,11 @@ package org.rushlight;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
-import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.LongUnaryOperator;
-import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.Memory;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
@@ -31,7 +28,7 @@ import org.rushlight.internal.Upcalls;
  * }
  * }</pre>
  */
-public final class Tensor extends TensorMethods implements AutoCloseable {
+public final class Tensor extends TensorFactories implements AutoCloseable {
     static final Cleaner CLEANER = Cleaner.create();
 
     private static final VarHandle STATE;
@@ -46,19 +43,21 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */
-    Scope scope;
-    Tensor older;
-    Tensor newer;
+    @Nullable Scope scope;
+    @Nullable Tensor older;
+    @Nullable Tensor newer;
 
     private final long handle;
     private final Cleaner.Cleanable cleanable;
+    private final LeakDetector.@Nullable Traced traced;
     /** Bit 0: closed. The rest: twice the number of native calls that use the tensor now. */
     private volatile int state;
-    private String name;
+    private @Nullable String name;
 
     private Tensor(long handle) {
         this.handle = handle;
-        this.cleanable = CLEANER.register(this, new Release(handle));
+        this.traced = LeakDetector.trace(handle);
+        this.cleanable = CLEANER.register(this, traced != null ? traced : new Release(handle));
     }
 
     /** What the cleaner runs. It must not refer to the tensor. */
@@ -79,7 +78,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Like {@link #wrap}; 0 becomes null. */
-    static Tensor wrapNullable(long handle) {
+    static @Nullable Tensor wrapNullable(long handle) {
         return handle == 0 ? null : wrap(handle);
     }
 
@@ -96,7 +95,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return handle;
     }
 
-    static long handleOrZero(Tensor tensor) {
+    static long handleOrZero(@Nullable Tensor tensor) {
         return tensor == null ? 0 : tensor.handle;
     }
 
@@ -109,7 +108,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Null for null; 0 for a null element. */
-    static long[] handlesOrZero(Tensor[] tensors) {
+    static long @Nullable [] handlesOrZero(@Nullable Tensor @Nullable [] tensors) {
         if (tensors == null) {
             return null;
         }
@@ -120,7 +119,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return handles;
     }
 
-    static Tensor[] concat(Tensor[] list, Tensor... more) {
+    static @Nullable Tensor[] concat(@Nullable Tensor[] list, @Nullable Tensor @Nullable ... more) {
         if (more == null) {
             return list;
         }
@@ -130,14 +129,14 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** Keeps the native tensor alive until {@link #release}, also against the collector and a close on another thread. */
-    static void acquire(Tensor a) {
+    static void acquire(@Nullable Tensor a) {
         if (a != null && ((int) STATE.getAndAdd(a, 2) & 1) != 0) {
             release(a);
             throw new IllegalStateException(a.label() + " is closed");
         }
     }
 
-    static void acquire(Tensor a, Tensor b) {
+    static void acquire(@Nullable Tensor a, @Nullable Tensor b) {
         acquire(a);
         try {
             acquire(b);
@@ -147,7 +146,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void acquire(Tensor a, Tensor b, Tensor c) {
+    static void acquire(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c) {
         acquire(a, b);
         try {
             acquire(c);
@@ -157,7 +156,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void acquire(Tensor a, Tensor b, Tensor c, Tensor d) {
+    static void acquire(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c, @Nullable Tensor d) {
         acquire(a, b, c);
         try {
             acquire(d);
@@ -167,7 +166,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void acquire(Tensor... tensors) {
+    static void acquire(@Nullable Tensor... tensors) {
         for (int i = 0; i < tensors.length; i++) {
             try {
                 acquire(tensors[i]);
@@ -178,30 +177,30 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
-    static void release(Tensor a) {
+    static void release(@Nullable Tensor a) {
         if (a != null && (int) STATE.getAndAdd(a, -2) == 3) {
             // Closed while in use, and this was the last user.
             a.cleanable.clean();
         }
     }
 
-    static void release(Tensor a, Tensor b) {
+    static void release(@Nullable Tensor a, @Nullable Tensor b) {
         release(a);
         release(b);
     }
 
-    static void release(Tensor a, Tensor b, Tensor c) {
+    static void release(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c) {
         release(a);
         release(b);
         release(c);
     }
 
-    static void release(Tensor a, Tensor b, Tensor c, Tensor d) {
+    static void release(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c, @Nullable Tensor d) {
         release(a, b);
         release(c, d);
     }
 
-    static void release(Tensor... tensors) {
+    static void release(@Nullable Tensor... tensors) {
         for (Tensor tensor : tensors) {
             release(tensor);
         }
@@ -215,6 +214,9 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         int before = (int) STATE.getAndBitwiseOr(this, 1);
         if ((before & 1) != 0) {
             return;
+        }
+        if (traced != null) {
+            traced.close();
         }
         Scope of = scope;
         if (of != null) {
@@ -252,6 +254,21 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /**
+     * Lets a tensor that belongs to no scope join the innermost scope of this thread: the counterpart of {@link #unscoped}, as for what
+     * another thread has made.
+     *
+     * @return this tensor
+     */
+    public Tensor scoped() {
+        checkOpen();
+        if (scope != null) {
+            throw new IllegalStateException(label() + " belongs to a scope already");
+        }
+        Scope.join(this);
+        return this;
+    }
+
+    /**
      * Another owner of the same native tensor, in the innermost scope. Neither close affects the other.
      *
      * @return the second owner
@@ -284,180 +301,6 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     private void checkOpen() {
         acquire(this);
         release(this);
-    }
-
-    // Making tensors.
-
-    /**
-     * A 0-dimensional tensor: int64 for an integer, bool for a truth value, the default dtype for a real number.
-     *
-     * @param value the number
-     * @return the tensor
-     */
-    public static Tensor scalar(Number value) {
-        Scalar scalar = Scalar.of(value);
-        if (scalar.isBoolean()) {
-            return of(new boolean[] {scalar.booleanValue()}, new long[0]);
-        }
-        if (scalar.isIntegral()) {
-            return of(new long[] {scalar.longValue()}, new long[0]);
-        }
-        return Torch.full(new long[0], scalar);
-    }
-
-    /**
-     * A float32 tensor of one dimension. The values are copied.
-     *
-     * @param values the elements
-     * @return the tensor
-     */
-    public static Tensor of(float... values) {
-        return of(values, new long[] {values.length});
-    }
-
-    /**
-     * A float32 tensor. The values are copied.
-     *
-     * @param values the elements, in row-major order
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor of(float[] values, long... shape) {
-        return wrap(NativeCore.fromArray(values, shape, DType.FLOAT32.code()));
-    }
-
-    /**
-     * A float64 tensor of one dimension. The values are copied.
-     *
-     * @param values the elements
-     * @return the tensor
-     */
-    public static Tensor of(double... values) {
-        return of(values, new long[] {values.length});
-    }
-
-    /**
-     * A float64 tensor. The values are copied.
-     *
-     * @param values the elements, in row-major order
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor of(double[] values, long... shape) {
-        return wrap(NativeCore.fromArray(values, shape, DType.FLOAT64.code()));
-    }
-
-    /**
-     * An int32 tensor of one dimension. The values are copied.
-     *
-     * @param values the elements
-     * @return the tensor
-     */
-    public static Tensor of(int... values) {
-        return of(values, new long[] {values.length});
-    }
-
-    /**
-     * An int32 tensor. The values are copied.
-     *
-     * @param values the elements, in row-major order
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor of(int[] values, long... shape) {
-        return wrap(NativeCore.fromArray(values, shape, DType.INT32.code()));
-    }
-
-    /**
-     * An int64 tensor of one dimension. The values are copied.
-     *
-     * @param values the elements
-     * @return the tensor
-     */
-    public static Tensor of(long... values) {
-        return of(values, new long[] {values.length});
-    }
-
-    /**
-     * An int64 tensor. The values are copied.
-     *
-     * @param values the elements, in row-major order
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor of(long[] values, long[] shape) {
-        return wrap(NativeCore.fromArray(values, shape, DType.INT64.code()));
-    }
-
-    /**
-     * A bool tensor of one dimension. The values are copied.
-     *
-     * @param values the elements
-     * @return the tensor
-     */
-    public static Tensor of(boolean... values) {
-        return of(values, new long[] {values.length});
-    }
-
-    /**
-     * A bool tensor. The values are copied.
-     *
-     * @param values the elements, in row-major order
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor of(boolean[] values, long... shape) {
-        return wrap(NativeCore.fromArray(values, shape, DType.BOOL.code()));
-    }
-
-    /**
-     * A uint8 tensor, as images come. The values are copied.
-     *
-     * @param values the elements, in row-major order
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor ofBytes(byte[] values, long... shape) {
-        return wrap(NativeCore.fromArray(values, shape, DType.UINT8.code()));
-    }
-
-    /**
-     * A float32 matrix. The values are copied.
-     *
-     * @param rows rows of equal length
-     * @return the tensor
-     */
-    public static Tensor of(float[][] rows) {
-        int columns = rows.length == 0 ? 0 : rows[0].length;
-        float[] flat = new float[rows.length * columns];
-        for (int i = 0; i < rows.length; i++) {
-            if (rows[i].length != columns) {
-                throw new TensorValueException("expected sequence of length " + columns + " at dim 1 (got " + rows[i].length + ")");
-            }
-            System.arraycopy(rows[i], 0, flat, i * columns, columns);
-        }
-        return of(flat, rows.length, columns);
-    }
-
-    /**
-     * A tensor over the memory of a direct buffer: no copy, both sides see each other's writes. The buffer stays reachable as long as
-     * the tensor or a view of it lives. The elements begin at the position of the buffer, in native byte order.
-     *
-     * @param buffer a direct buffer
-     * @param dtype element type
-     * @param shape size of each dimension
-     * @return the tensor
-     */
-    public static Tensor fromBuffer(Buffer buffer, DType dtype, long... shape) {
-        if (!buffer.isDirect()) {
-            throw new TensorValueException("fromBuffer needs a direct buffer; Tensor.of copies arrays");
-        }
-        int unit = buffer instanceof ByteBuffer ? 1
-            : buffer instanceof java.nio.ShortBuffer || buffer instanceof java.nio.CharBuffer ? 2
-            : buffer instanceof java.nio.IntBuffer || buffer instanceof java.nio.FloatBuffer ? 4
-            : 8;
-        long offset = (long) buffer.position() * unit;
-        return wrap(NativeCore.fromBuffer(buffer, offset, (long) buffer.remaining() * unit, shape, dtype.code()));
     }
 
     // What it is.
@@ -643,6 +486,20 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         }
     }
 
+    /**
+     * Lets this tensor have the elements, dtype and shape of another one. Its gradient and its identity stay.
+     *
+     * @param other a tensor; the two share its elements
+     */
+    public void setData(Tensor other) {
+        acquire(this, other);
+        try {
+            NativeCore.setData(handle, other.handle);
+        } finally {
+            release(this, other);
+        }
+    }
+
     // Values out.
 
     /**
@@ -785,6 +642,27 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return buffer;
     }
 
+    /**
+     * The variance of all elements: {@code var}, whose name is a word of Kotlin.
+     *
+     * @return a scalar
+     */
+    public Tensor variance() {
+        return var();
+    }
+
+    /**
+     * The variance along dimensions: {@code var}, whose name is a word of Kotlin.
+     *
+     * @param dim dimensions, or null for all
+     * @param correction what is taken off the number of elements, or null for 1
+     * @param keepdim keep the dimensions with size 1
+     * @return the variances
+     */
+    public Tensor variance(long @Nullable [] dim, @Nullable Number correction, boolean keepdim) {
+        return var(dim, correction, keepdim);
+    }
+
     // Indexing.
 
     /**
@@ -824,243 +702,9 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
         return this;
     }
 
-    // Autograd.
-
-    /**
-     * Does this tensor take part in gradients?
-     *
-     * @return true if gradients flow into it
-     */
-    public boolean requiresGrad() {
-        acquire(this);
-        try {
-            return NativeCore.requiresGrad(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Sets whether this leaf collects a gradient.
-     *
-     * @param on true to collect
-     * @return this tensor
-     */
-    public Tensor requires_grad_(boolean on) {
-        acquire(this);
-        try {
-            NativeCore.setRequiresGrad(handle, on);
-            return this;
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Was this tensor made by the user, and not by a recorded operator?
-     *
-     * @return true for a leaf
-     */
-    public boolean isLeaf() {
-        acquire(this);
-        try {
-            return NativeCore.isLeaf(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Name of the recorded function that made this tensor.
-     *
-     * @return the name, or null for a leaf
-     */
-    public String gradFn() {
-        acquire(this);
-        try {
-            return NativeCore.gradFnName(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * The gradient that backward passes have collected.
-     *
-     * @return the gradient, or null
-     */
-    public Tensor grad() {
-        acquire(this);
-        try {
-            return wrapNullable(NativeCore.grad(handle));
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Replaces the gradient.
-     *
-     * @param grad the gradient, or null to remove it
-     */
-    public void setGrad(Tensor grad) {
-        acquire(this, grad);
-        try {
-            NativeCore.setGrad(handle, handleOrZero(grad));
-        } finally {
-            release(this, grad);
-        }
-    }
-
-    /** Asks a tensor that is not a leaf to keep its gradient. */
-    public void retainGrad() {
-        acquire(this);
-        try {
-            NativeCore.retainGrad(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /** Computes the gradients of this scalar with regard to every leaf, and adds them to their {@link #grad}. */
-    public void backward() {
-        backward(null, false, false);
-    }
-
-    /**
-     * Computes the gradients of this tensor with regard to every leaf.
-     *
-     * @param gradient gradient with regard to this tensor
-     */
-    public void backward(Tensor gradient) {
-        backward(gradient, false, false);
-    }
-
-    /**
-     * Computes the gradients of this tensor with regard to every leaf.
-     *
-     * @param gradient gradient with regard to this tensor; null for a scalar
-     * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
-     */
-    public void backward(Tensor gradient, boolean retainGraph, boolean createGraph) {
-        acquire(this, gradient);
-        try {
-            long[] gradients = gradient == null ? null : new long[] {gradient.handle};
-            NativeCore.backward(new long[] {handle}, gradients, retainGraph || createGraph, createGraph, null);
-        } finally {
-            release(this, gradient);
-        }
-    }
-
-    /**
-     * Does backward keep the gradient of this tensor although it is no leaf?
-     *
-     * @return true after {@link #retainGrad}
-     */
-    public boolean retainsGrad() {
-        acquire(this);
-        try {
-            return NativeCore.retainsGrad(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Was this tensor made in inference mode, or is it a view of one that was?
-     *
-     * @return true if it can be read, but neither written nor saved for backward, outside of that mode
-     */
-    public boolean isInference() {
-        acquire(this);
-        try {
-            return NativeCore.isInference(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /** Counts a write that the library has not seen, such as one through {@link #toBuffer}: what was saved for backward is out of date then. */
-    public void bumpVersion() {
-        acquire(this);
-        try {
-            NativeCore.bumpVersion(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * The node of the graph that made this tensor.
-     *
-     * @return the node, or null for a leaf
-     */
-    public Node gradNode() {
-        acquire(this);
-        try {
-            return Node.wrapNullable(NativeCore.gradFn(handle));
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}.
-     *
-     * @param hook receives the gradient, null where none arrived; returns one that replaces it, or null
-     * @return closing it removes the hook
-     */
-    public Hook registerHook(UnaryOperator<Tensor> hook) {
-        LongUnaryOperator upcall = handle -> {
-            try (Tensor grad = wrapNullable(handle)) {
-                return retained(hook.apply(grad));
-            }
-        };
-        acquire(this);
-        try {
-            return hookWith(NativeCore.registerHook(handle, upcall));
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Calls a function with this leaf whenever backward has changed its gradient.
-     *
-     * @param hook receives the leaf
-     * @return closing it removes the hook
-     */
-    public Hook registerPostAccumulateGradHook(Consumer<Tensor> hook) {
-        acquire(this);
-        try {
-            return hookWith(NativeCore.registerPostAccumulateGradHook(handle, upcall((leaf, none, flags) -> {
-                hook.accept(leaf[0]);
-                return null;
-            })));
-        } finally {
-            release(this);
-        }
-    }
-
-    private Hook hookWith(long id) {
-        return new Hook(() -> {
-            // A closed tensor has no hooks any more.
-            if (isClosed()) {
-                return;
-            }
-            acquire(this);
-            try {
-                NativeCore.removeHook(handle, id);
-            } finally {
-                release(this);
-            }
-        });
-    }
-
     /** A registered hook. */
     public static final class Hook implements AutoCloseable {
-        private Runnable remove;
+        private @Nullable Runnable remove;
 
         Hook(Runnable remove) {
             this.remove = remove;
@@ -1081,7 +725,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
 
     /** A function of tensors that the native side calls. */
     interface OfTensors {
-        Tensor[] call(Tensor[] first, Tensor[] second, boolean[] flags);
+        @Nullable Tensor @Nullable [] call(Tensor[] first, Tensor[] second, boolean[] flags);
     }
 
     /** The function with handles. Its tensors, and those that it makes, are closed when it returns. */
@@ -1103,7 +747,7 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
     }
 
     /** A share of its own for the native side; 0 for null. */
-    static long retained(Tensor tensor) {
+    static long retained(@Nullable Tensor tensor) {
         acquire(tensor);
         try {
             return tensor == null ? 0 : NativeCore.retain(tensor.handle);

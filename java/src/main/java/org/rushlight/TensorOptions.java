@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a factory makes: dtype, device, layout, and whether gradients are wanted. Immutable; each method returns a changed copy.
  * An unset option takes PyTorch's default.
@@ -12,13 +14,15 @@ public final class TensorOptions {
     /** Nothing set. */
     public static final TensorOptions DEFAULT = new TensorOptions(null, null, null, null, null);
 
-    private final DType dtype;
-    private final Layout layout;
-    private final Device device;
-    private final Boolean pinMemory;
-    private final Boolean requiresGrad;
+    private final @Nullable DType dtype;
+    private final @Nullable Layout layout;
+    private final @Nullable Device device;
+    private final @Nullable Boolean pinMemory;
+    private final @Nullable Boolean requiresGrad;
 
-    private TensorOptions(DType dtype, Layout layout, Device device, Boolean pinMemory, Boolean requiresGrad) {
+    private TensorOptions(
+            @Nullable DType dtype, @Nullable Layout layout, @Nullable Device device, @Nullable Boolean pinMemory,
+            @Nullable Boolean requiresGrad) {
         this.dtype = dtype;
         this.layout = layout;
         this.device = device;

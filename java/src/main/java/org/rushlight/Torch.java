@@ -1,6 +1,7 @@
 package org.rushlight;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
@@ -183,7 +184,8 @@ public final class Torch extends TorchFunctions {
      * @param inputs collect gradients for these tensors only; null: for every leaf
      */
     public static void backward(
-            List<Tensor> outputs, List<Tensor> gradients, boolean retainGraph, boolean createGraph, List<Tensor> inputs) {
+            List<Tensor> outputs, @Nullable List<@Nullable Tensor> gradients, boolean retainGraph, boolean createGraph,
+            @Nullable List<Tensor> inputs) {
         Tensor[] of = outputs.toArray(Tensor[]::new);
         Tensor[] seeds = gradients == null ? null : gradients.toArray(Tensor[]::new);
         Tensor[] into = inputs == null ? null : inputs.toArray(Tensor[]::new);
@@ -209,7 +211,7 @@ public final class Torch extends TorchFunctions {
      * @return one gradient per input
      */
     public static Tensor[] grad(
-            List<Tensor> outputs, List<Tensor> inputs, List<Tensor> gradients, boolean retainGraph, boolean createGraph,
+            List<Tensor> outputs, List<Tensor> inputs, @Nullable List<@Nullable Tensor> gradients, boolean retainGraph, boolean createGraph,
             boolean allowUnused) {
         Tensor[] of = outputs.toArray(Tensor[]::new);
         Tensor[] to = inputs.toArray(Tensor[]::new);

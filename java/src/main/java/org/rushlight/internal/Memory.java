@@ -9,7 +9,9 @@ package org.rushlight.internal;
  */
 public final class Memory {
     /** Never collect below this: {@code -Drushlight.pressure=<bytes>}. */
-    private static final long FLOOR = Long.getLong("rushlight.pressure", 256L << 20);
+    private static final long FLOOR = Long.getLong("rushlight.pressure", 64L << 20);
+    /** A collection that frees more slowly than this has to go on by itself. */
+    private static final long LONGEST_WAIT_NANOS = 500_000_000L;
 
     private Memory() {}
 
@@ -27,18 +29,18 @@ public final class Memory {
         // The native side has switched the watch off; until it is on again no other thread comes here.
         System.gc();
         long now = weight;
-        for (int wait = 1; wait <= 16; wait *= 2) {
+        long end = System.nanoTime() + LONGEST_WAIT_NANOS;
+        // Cleaners free what was found one by one: wait as long as they get on.
+        for (int idle = 0; idle < 10 && System.nanoTime() < end;) {
             try {
-                Thread.sleep(wait);
+                Thread.sleep(2);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 break;
             }
             long before = now;
             now = NativeCore.weight();
-            if (now < weight / 2 || now == before && wait > 2) {
-                break;
-            }
+            idle = now < before ? 0 : idle + 1;
         }
         NativeCore.setPressureLimit(Math.max(FLOOR, 2 * now));
     }

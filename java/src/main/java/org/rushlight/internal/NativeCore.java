@@ -106,6 +106,8 @@ public final class NativeCore {
 
     public static native long version(long tensor);
 
+    public static native void setData(long tensor, long other);
+
     /** An org.rushlight.Scalar. */
     public static native Object item(long tensor);
 
@@ -195,6 +197,25 @@ public final class NativeCore {
 
     public static native void saveStateDict(String path, String[] names, long[] tensors, int format);
 
+    /** The places of targets that no source has the name of, and of sources that no target has: two long[]. */
+    public static native Object[] copyState(
+        String[] sourceNames, long[] sources, String[] targetNames, long[] targets, String model, boolean strict);
+
     /** A String[] and a long[] of equal length. */
     public static native Object[] loadStateDict(String path);
+
+    // Operators by name, and those defined at run time. Values cross as org.rushlight.Boxed describes.
+
+    /** The last values are those of the names in keywords. A long[] and a String[]. */
+    public static native Object[] opCall(String name, String overload, long[] numbers, String[] texts, String[] keywords);
+
+    public static native String opSchema(String name, String overload);
+
+    public static native long opDefine(String schema);
+
+    /** Null takes the kernel away. */
+    public static native void opImplement(long op, int key, Object kernel);
+
+    /** Frees the handle, too. */
+    public static native void opUndefine(long op);
 }

@@ -13,6 +13,12 @@ public final class Upcalls {
         long[] call(long[] first, long[] second, boolean[] flags);
     }
 
+    /** A kernel of an operator: any values in and out, as a long[] and a String[] each. */
+    @FunctionalInterface
+    public interface OfValues {
+        Object[] call(long[] numbers, String[] texts);
+    }
+
     /** Hooks of what is saved for backward. */
     public interface OfSaved {
         Object pack(long tensor);
@@ -27,6 +33,10 @@ public final class Upcalls {
 
     static long[] tensors(Object function, long[] first, long[] second, boolean[] flags) {
         return ((OfTensors) function).call(first, second, flags);
+    }
+
+    static Object[] values(Object function, Object[] values) {
+        return ((OfValues) function).call((long[]) values[0], (String[]) values[1]);
     }
 
     static Object pack(Object hooks, long tensor) {

@@ -1,37 +1,71 @@
 package org.rushlight.nn;
 
 import org.rushlight.Tensor;
-import org.rushlight.TensorValueException;
-import org.rushlight.Torch;
 
 /** Sets elements to zero with probability p while training, and scales the others by {@code 1 / (1 - p)}. */
 public final class Dropout extends Module {
-    private final double p;
+    private final Options options;
 
-    /** Dropout with probability 0.5. */
+    /** What a Dropout does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        double p = 0.5;
+        boolean inplace = false;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets p: probability of an element to become zero.
+         *
+         * @param value probability of an element to become zero
+         * @return the changed options
+         */
+        public Options withP(double value) {
+            return with(options -> options.p = value);
+        }
+
+        /**
+         * Sets inplace: write over the input.
+         *
+         * @param value write over the input
+         * @return the changed options
+         */
+        public Options withInplace(boolean value) {
+            return with(options -> options.inplace = value);
+        }
+    }
+
+    /** The layer with the defaults. */
     public Dropout() {
-        this(0.5);
+        this(new Options());
     }
 
     /**
-     * Dropout.
+     * The layer.
      *
      * @param p probability of an element to become zero
      */
     public Dropout(double p) {
-        if (!(p >= 0 && p <= 1)) {
-            throw new TensorValueException("dropout probability has to be between 0 and 1, but got " + p);
-        }
-        this.p = p;
+        this(new Options().withP(p));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public Dropout(Options options) {
+        Functional.checkProbability(options.p);
+        this.options = options;
     }
 
     @Override
     public Tensor forward(Tensor input) {
-        return Torch.dropout(input, p, isTraining());
+        return Functional.dropout(input, options.p, isTraining(), options.inplace);
     }
 
     @Override
     protected String extraRepr() {
-        return "p=" + p + ", inplace=False";
+        return new Repr().named("p", options.p).named("inplace", options.inplace).toString();
     }
 }

@@ -1,5 +1,6 @@
 package org.rushlight.nn;
 
+import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
@@ -9,7 +10,7 @@ public final class Linear extends Module {
     private final long inFeatures;
     private final long outFeatures;
     private final Tensor weight;
-    private final Tensor bias;
+    private final @Nullable Tensor bias;
 
     /**
      * An affine map with a bias.
@@ -45,10 +46,15 @@ public final class Linear extends Module {
         this.outFeatures = outFeatures;
         weight = registerParameter("weight", Torch.empty(new long[] {outFeatures, inFeatures}, options));
         this.bias = bias ? registerParameter("bias", Torch.empty(new long[] {outFeatures}, options)) : null;
+        resetParameters();
+    }
+
+    /** Draws weight and bias anew. */
+    public void resetParameters() {
         Init.kaimingUniform(weight, Math.sqrt(5));
-        if (bias) {
+        if (bias != null) {
             double bound = inFeatures > 0 ? 1 / Math.sqrt(inFeatures) : 0;
-            Init.uniform(this.bias, -bound, bound);
+            Init.uniform(bias, -bound, bound);
         }
     }
 
@@ -66,7 +72,7 @@ public final class Linear extends Module {
      *
      * @return the parameter, or null
      */
-    public Tensor bias() {
+    public @Nullable Tensor bias() {
         return bias;
     }
 
@@ -77,6 +83,6 @@ public final class Linear extends Module {
 
     @Override
     protected String extraRepr() {
-        return "in_features=" + inFeatures + ", out_features=" + outFeatures + ", bias=" + (bias == null ? "False" : "True");
+        return new Repr().named("in_features", inFeatures).named("out_features", outFeatures).named("bias", bias != null).toString();
     }
 }

@@ -7,11 +7,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.rushlight.DType;
+import org.rushlight.Device;
 import org.rushlight.NoGrad;
+import org.rushlight.NotImplementedException;
 import org.rushlight.RushlightException;
 import org.rushlight.Scope;
 import org.rushlight.StateDict;
 import org.rushlight.Tensor;
+import org.rushlight.TensorTypeException;
 
 /**
  * A layer or a model: parameters, buffers and other modules by name, and a {@link #forward}. To be subclassed:
@@ -40,12 +45,15 @@ public abstract class Module implements AutoCloseable {
     protected Module() {}
 
     /**
-     * What the module computes.
+     * What the module computes. Modules of several inputs have a {@code forward} of their own instead.
      *
      * @param input what it is given
      * @return what it makes of it
      */
-    public abstract Tensor forward(Tensor input);
+    public Tensor forward(Tensor input) {
+        throw new NotImplementedException(
+            "Module [" + getClass().getSimpleName() + "] is missing the required \"forward\" function of one tensor");
+    }
 
     // Registration.
 
@@ -231,6 +239,41 @@ public abstract class Module implements AutoCloseable {
         modules().forEach(function);
     }
 
+    /**
+     * Converts the floating-point parameters and buffers to a dtype. The tensors stay the same objects.
+     *
+     * @param dtype a floating-point dtype
+     */
+    public final void to(DType dtype) {
+        if (!dtype.isFloatingPoint() && !dtype.isComplex()) {
+            throw new TensorTypeException("nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=" + dtype);
+        }
+        convert(tensor -> tensor.dtype().isFloatingPoint() || tensor.dtype().isComplex() ? tensor.to(dtype) : tensor);
+    }
+
+    /**
+     * Moves the parameters and buffers to a device. The tensors stay the same objects.
+     *
+     * @param device the device
+     */
+    public final void to(Device device) {
+        convert(tensor -> tensor.to(device, tensor.dtype()));
+    }
+
+    private void convert(UnaryOperator<Tensor> conversion) {
+        try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
+            assert guard != null && scope != null;
+            for (Tensor tensor : stateDict().values()) {
+                Tensor grad = tensor.grad();
+                tensor.setData(conversion.apply(tensor));
+                if (grad != null) {
+                    tensor.setGrad(null);
+                    tensor.setGrad(conversion.apply(grad));
+                }
+            }
+        }
+    }
+
     // Saving and loading.
 
     /**
@@ -254,35 +297,19 @@ public abstract class Module implements AutoCloseable {
      * @throws RushlightException if a name is missing or unexpected, or a shape differs
      */
     public final void loadStateDict(Map<String, Tensor> source) {
-        Map<String, Tensor> state = stateDict();
-        List<String> faults = new ArrayList<>();
-        List<String> missing = state.keySet().stream().filter(name -> !source.containsKey(name)).toList();
-        List<String> unexpected = source.keySet().stream().filter(name -> !state.containsKey(name)).toList();
-        if (!unexpected.isEmpty()) {
-            faults.add("Unexpected key(s) in state_dict: \"" + String.join("\", \"", unexpected) + "\".");
-        }
-        if (!missing.isEmpty()) {
-            faults.add("Missing key(s) in state_dict: \"" + String.join("\", \"", missing) + "\".");
-        }
-        state.forEach((name, tensor) -> {
-            Tensor from = source.get(name);
-            if (from != null && !java.util.Arrays.equals(from.shape(), tensor.shape())) {
-                faults.add("size mismatch for " + name + ": copying a param with shape " + size(from)
-                    + " from checkpoint, the shape in current model is " + size(tensor) + ".");
-            }
-        });
-        if (!faults.isEmpty()) {
-            throw new RushlightException(
-                "Error(s) in loading state_dict for " + getClass().getSimpleName() + ":\n\t" + String.join("\n\t", faults));
-        }
-        try (NoGrad guard = new NoGrad()) {
-            assert guard != null;
-            state.forEach((name, tensor) -> tensor.copy_(source.get(name)));
-        }
+        loadStateDict(source, true);
     }
 
-    private static String size(Tensor tensor) {
-        return "torch.Size(" + java.util.Arrays.toString(tensor.shape()) + ")";
+    /**
+     * Copies tensors into the parameters and buffers of the same names.
+     *
+     * @param source tensors by dotted name
+     * @param strict the names must be exactly those of {@link #stateDict}; else others are left alone on both sides
+     * @return what was left alone
+     * @throws RushlightException if a name is missing or unexpected though it must not, or a shape differs
+     */
+    public final StateDict.Incompatible loadStateDict(Map<String, Tensor> source, boolean strict) {
+        return StateDict.copy(source, stateDict(), getClass().getSimpleName(), strict);
     }
 
     /**
@@ -325,7 +352,7 @@ public abstract class Module implements AutoCloseable {
 
     /** The module and all below it, as PyTorch prints them. */
     @Override
-    public final String toString() {
+    public String toString() {
         StringBuilder out = new StringBuilder(getClass().getSimpleName()).append("(");
         if (children.isEmpty()) {
             return out.append(extraRepr()).append(")").toString();
@@ -333,8 +360,16 @@ public abstract class Module implements AutoCloseable {
         if (!extraRepr().isEmpty()) {
             out.append("\n  ").append(extraRepr());
         }
-        children.forEach((name, child) ->
-            out.append("\n  (").append(name).append("): ").append(child.toString().replace("\n", "\n  ")));
+        List<String> names = List.copyOf(children.keySet());
+        List<String> texts = children.values().stream().map(child -> child.toString().replace("\n", "\n  ")).toList();
+        for (int i = 0, end; i < texts.size(); i = end) {
+            // Lists print a run of equal modules once.
+            end = i + 1;
+            while (this instanceof ModuleList && end < texts.size() && texts.get(end).equals(texts.get(i))) {
+                end++;
+            }
+            out.append("\n  (").append(names.get(i)).append(end == i + 1 ? "): " : "-" + (end - 1) + "): " + (end - i) + " x ").append(texts.get(i));
+        }
         return out.append("\n)").toString();
     }
 }

@@ -1,5 +1,6 @@
 package org.rushlight.nn;
 
+import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
 
@@ -23,6 +24,36 @@ public final class Sequential extends Module {
      */
     public Sequential(Map<String, Module> modules) {
         modules.forEach(this::registerModule);
+    }
+
+    /**
+     * Adds a module behind the others, named by its position.
+     *
+     * @param module the module
+     * @return this module
+     */
+    public Sequential append(Module module) {
+        registerModule(Integer.toString(size()), module);
+        return this;
+    }
+
+    /**
+     * The module at a place.
+     *
+     * @param index the place; negative numbers count from the end
+     * @return the module
+     */
+    public Module get(int index) {
+        return List.copyOf(namedChildren().values()).get(index < 0 ? index + size() : index);
+    }
+
+    /**
+     * Number of modules.
+     *
+     * @return the number
+     */
+    public int size() {
+        return namedChildren().size();
     }
 
     @Override

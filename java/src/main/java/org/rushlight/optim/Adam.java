@@ -1,39 +1,25 @@
 package org.rushlight.optim;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.rushlight.Tensor;
-import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Adam: steps scaled by running means of the gradient and of its square. */
+/** Adam: steps scaled by running means of the gradient and of its square (Kingma and Ba 2014). */
 public final class Adam extends Optimizer {
-    private static final String STEP = "step";
-    private static final String MEAN = "exp_avg";
-    private static final String SQUARE = "exp_avg_sq";
-    private static final String MAX = "max_exp_avg_sq";
+    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends OptimizerOptions<Options> {
+        double beta1 = 0.9;
+        double beta2 = 0.999;
+        double eps = 1e-8;
+        double weightDecay = 0;
+        boolean amsgrad = false;
+        boolean maximize = false;
 
-    private Options options;
-
-    /**
-     * What a step does.
-     *
-     * @param lr learning rate
-     * @param beta1 how much of the mean gradient stays at each step
-     * @param beta2 how much of the mean square stays at each step
-     * @param eps added to the root of the mean square
-     * @param weightDecay share of the parameter that is added to its gradient
-     * @param amsgrad use the highest mean square so far
-     * @param maximize climb instead of descending
-     */
-    public record Options(
-            double lr, double beta1, double beta2, double eps, double weightDecay, boolean amsgrad, boolean maximize) {
-        /** Checks the ranges. */
-        public Options {
-            check(lr >= 0, "Invalid learning rate: " + lr);
-            check(eps >= 0, "Invalid epsilon value: " + eps);
-            check(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: " + beta1);
-            check(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: " + beta2);
-            check(weightDecay >= 0, "Invalid weight_decay value: " + weightDecay);
+        /** The defaults of PyTorch: a learning rate of 1e-3. */
+        public Options() {
+            this(1e-3);
         }
 
         /**
@@ -42,48 +28,113 @@ public final class Adam extends Optimizer {
          * @param lr learning rate
          */
         public Options(double lr) {
-            this(lr, 0.9, 0.999, 1e-8, 0, false, false);
-        }
-
-        private static void check(boolean fine, String message) {
-            if (!fine) {
-                throw new TensorValueException(message);
-            }
+            super(lr);
         }
 
         /**
-         * Sets the learning rate.
+         * Sets beta1: how much of the mean gradient stays at each step.
          *
-         * @param value learning rate
+         * @param value how much of the mean gradient stays at each step
          * @return the changed options
          */
-        public Options withLr(double value) {
-            return new Options(value, beta1, beta2, eps, weightDecay, amsgrad, maximize);
+        public Options withBeta1(double value) {
+            return with(options -> options.beta1 = value);
         }
 
         /**
-         * Sets the weight decay.
+         * Sets beta2: how much of the mean square stays at each step.
+         *
+         * @param value how much of the mean square stays at each step
+         * @return the changed options
+         */
+        public Options withBeta2(double value) {
+            return with(options -> options.beta2 = value);
+        }
+
+        /**
+         * Sets eps: added to the root of the mean square.
+         *
+         * @param value added to the root of the mean square
+         * @return the changed options
+         */
+        public Options withEps(double value) {
+            return with(options -> options.eps = value);
+        }
+
+        /**
+         * Sets weightDecay: share of the parameter that is added to its gradient.
          *
          * @param value share of the parameter that is added to its gradient
          * @return the changed options
          */
         public Options withWeightDecay(double value) {
-            return new Options(lr, beta1, beta2, eps, value, amsgrad, maximize);
+            return with(options -> options.weightDecay = value);
         }
 
         /**
-         * Sets the AMSGrad variant.
+         * Sets amsgrad: use the highest mean square so far.
          *
          * @param value use the highest mean square so far
          * @return the changed options
          */
         public Options withAmsgrad(boolean value) {
-            return new Options(lr, beta1, beta2, eps, weightDecay, value, maximize);
+            return with(options -> options.amsgrad = value);
+        }
+
+        /**
+         * Sets maximize: climb instead of descending.
+         *
+         * @param value climb instead of descending
+         * @return the changed options
+         */
+        public Options withMaximize(boolean value) {
+            return with(options -> options.maximize = value);
+        }
+
+        @Override
+        Double momentumOrBeta() {
+            return beta1;
+        }
+
+        @Override
+        Options withMomentumOrBeta(double value) {
+            return withBeta1(value);
+        }
+
+        @Override
+        protected void check() {
+            super.check();
+            check(eps >= 0, "Invalid epsilon value: ", eps);
+            check(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
+            check(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
+            check(weightDecay >= 0, "Invalid weight_decay value: ", weightDecay);
+        }
+
+        @Override
+        protected Map<String, Double> values() {
+            Map<String, Double> all = new LinkedHashMap<>();
+            all.put("lr", lr);
+            all.put("beta1", beta1);
+            all.put("beta2", beta2);
+            all.put("eps", eps);
+            all.put("weight_decay", weightDecay);
+            all.put("amsgrad", amsgrad ? 1.0 : 0.0);
+            all.put("maximize", maximize ? 1.0 : 0.0);
+            return all;
         }
     }
 
     /**
-     * Adam with PyTorch's defaults.
+     * With PyTorch's defaults.
+     *
+     * @param parameters what to train
+     */
+    public Adam(List<Tensor> parameters) {
+        this(parameters, new Options());
+    }
+
+    /**
+     * With a learning rate and PyTorch's other defaults.
      *
      * @param parameters what to train
      * @param lr learning rate
@@ -93,53 +144,56 @@ public final class Adam extends Optimizer {
     }
 
     /**
-     * Adam with options.
+     * With options.
      *
      * @param parameters what to train
      * @param options what a step does
      */
     public Adam(List<Tensor> parameters, Options options) {
-        super(parameters);
-        this.options = options;
+        this(options, new ParameterGroup(parameters));
     }
 
     /**
-     * What a step does.
+     * With groups of parameters.
+     *
+     * @param options what a step does with groups that have no options of their own
+     * @param groups what to train
+     */
+    public Adam(Options options, ParameterGroup... groups) {
+        super(options, groups);
+    }
+
+    /**
+     * What a step does, in the first group.
      *
      * @return the options
      */
     public Options options() {
-        return options;
+        return (Options) parameterGroups().get(0).options();
     }
 
     /**
-     * Changes what a step does, as a schedule does with the learning rate.
+     * Changes what a step does, in every group.
      *
      * @param options the new options
      */
     public void setOptions(Options options) {
-        this.options = options;
+        parameterGroups().forEach(group -> group.setOptions(options));
     }
 
     @Override
-    void update(List<Integer> which, Tensor[] values, Tensor[] grads) {
+    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
+        Options options = (Options) given;
+        Tensor[] steps = countSteps(which);
         for (int i = 0; i < values.length; i++) {
-            int index = which.get(i);
-            if (!stateOf(index).containsKey(STEP)) {
-                keep(index, STEP, Tensor.of(new float[] {0}, new long[0]));
-                keep(index, MEAN, Torch.zeros_like(values[i]));
-                keep(index, SQUARE, Torch.zeros_like(values[i]));
-            }
-            if (options.amsgrad() && !stateOf(index).containsKey(MAX)) {
-                keep(index, MAX, Torch.zeros_like(values[i]));
+            zeros(which.get(i), "exp_avg", values[i]);
+            zeros(which.get(i), "exp_avg_sq", values[i]);
+            if (options.amsgrad) {
+                zeros(which.get(i), "max_exp_avg_sq", values[i]);
             }
         }
-        Tensor[] steps = gather(which, STEP);
-        for (Tensor step : steps) {
-            step.add_(1);
-        }
-        Tensor[] maxima = options.amsgrad() ? gather(which, MAX) : new Tensor[0];
-        Torch._fused_adam_(values, grads, gather(which, MEAN), gather(which, SQUARE), maxima, steps, options.lr(), options.beta1(),
-            options.beta2(), options.weightDecay(), options.eps(), options.amsgrad(), options.maximize());
+        Tensor[] maxima = options.amsgrad ? gather(which, "max_exp_avg_sq") : new Tensor[0];
+        Torch._fused_adam_(values, grads, gather(which, "exp_avg"), gather(which, "exp_avg_sq"), maxima, steps, options.lr(), options.beta1,
+            options.beta2, options.weightDecay, options.eps, options.amsgrad, options.maximize);
     }
 }

@@ -1,89 +1,229 @@
 package org.rushlight.optim;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
+import org.rushlight.EnableGrad;
 import org.rushlight.NoGrad;
 import org.rushlight.Scope;
+import org.rushlight.StateDict;
 import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+import org.rushlight.Torch;
 
-/** Changes parameters by their gradients. Its state belongs to no scope; {@link #close} frees it. */
+/**
+ * Changes parameters by their gradients. Its state belongs to no scope; {@link #close} frees it.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), new SGD.Options(0.1).withMomentum(0.9))) {
+ *     StepLR schedule = new StepLR(optimizer, 30, 0.1);
+ *     for (int epoch = 0; epoch < 90; epoch++) {
+ *         optimizer.zeroGrad();
+ *         loss(model).backward();
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>An optimizer of one's own has options of its own, and says in {@link #update} what a step does:
+ *
+ * <pre>{@code
+ * final class Signs extends Optimizer {
+ *     static final class Options extends OptimizerOptions<Options> {
+ *         Options(double lr) {
+ *             super(lr);
+ *         }
+ *
+ *         protected Map<String, Double> values() {
+ *             return Map.of("lr", lr());
+ *         }
+ *     }
+ *
+ *     Signs(List<Tensor> parameters, double lr) {
+ *         super(new Options(lr), new ParameterGroup(parameters));
+ *     }
+ *
+ *     protected void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+ *         for (int i = 0; i < values.length; i++) {
+ *             values[i].sub_(grads[i].sign(), options.lr());
+ *         }
+ *     }
+ * }
+ * try (Signs optimizer = new Signs(model.parameters(), 0.1)) {
+ *     loss(model).backward();
+ *     optimizer.step();
+ * }
+ * }</pre>
+ */
 public abstract class Optimizer implements AutoCloseable {
-    /** What is trained. */
-    private final List<Tensor> parameters;
+    private final OptimizerOptions<?> defaults;
+    private final List<ParameterGroup> groups = new ArrayList<>();
     /** State tensors of each parameter, by PyTorch's names, in the order of {@link #parameters}. */
     private final List<Map<String, Tensor>> state = new ArrayList<>();
 
     /**
-     * An optimizer of some parameters.
+     * An optimizer of some groups.
      *
-     * @param parameters what to train
+     * @param defaults what a step does with groups that have no options of their own
+     * @param groups what to train
      */
-    protected Optimizer(List<Tensor> parameters) {
-        if (parameters.isEmpty()) {
+    protected Optimizer(OptimizerOptions<?> defaults, ParameterGroup... groups) {
+        defaults.check();
+        this.defaults = defaults;
+        if (groups.length == 0 || groups[0].parameters().isEmpty()) {
             throw new IllegalArgumentException("optimizer got an empty parameter list");
         }
-        this.parameters = List.copyOf(parameters);
-        this.parameters.forEach(parameter -> state.add(new LinkedHashMap<>()));
+        for (ParameterGroup group : groups) {
+            addParameterGroup(group);
+        }
+    }
+
+    /**
+     * Trains further parameters.
+     *
+     * @param group the parameters
+     */
+    public final void addParameterGroup(ParameterGroup group) {
+        for (Tensor parameter : group.parameters()) {
+            if (!parameter.isLeaf()) {
+                throw new TensorValueException("can't optimize a non-leaf Tensor");
+            }
+            if (parameters().stream().anyMatch(known -> known.isSame(parameter))) {
+                throw new TensorValueException("some parameters appear in more than one parameter group");
+            }
+        }
+        group.join(defaults);
+        groups.add(group);
+        group.parameters().forEach(parameter -> state.add(new LinkedHashMap<>()));
+    }
+
+    /**
+     * The groups, whose options may be changed.
+     *
+     * @return the groups
+     */
+    public final List<ParameterGroup> parameterGroups() {
+        return List.copyOf(groups);
     }
 
     /**
      * What is trained.
      *
-     * @return the parameters
+     * @return the parameters of all groups
      */
     public final List<Tensor> parameters() {
-        return parameters;
+        return groups.stream().flatMap(group -> group.parameters().stream()).toList();
     }
 
     /** Removes the gradient of each parameter. */
     public final void zeroGrad() {
-        parameters.forEach(parameter -> parameter.setGrad(null));
+        parameters().forEach(parameter -> parameter.setGrad(null));
     }
 
     /** Changes the parameters that have a gradient. */
-    public final void step() {
-        try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
-            assert guard != null && scope != null;
-            List<Integer> which = new ArrayList<>();
-            List<Tensor> values = new ArrayList<>();
-            List<Tensor> grads = new ArrayList<>();
-            for (int i = 0; i < parameters.size(); i++) {
-                Tensor grad = parameters.get(i).grad();
-                if (grad != null) {
-                    which.add(i);
-                    values.add(parameters.get(i));
-                    grads.add(grad);
+    public void step() {
+        try (NoGrad guard = new NoGrad()) {
+            assert guard != null;
+            int first = 0;
+            for (ParameterGroup group : groups) {
+                try (Scope scope = new Scope()) {
+                    assert scope != null;
+                    step(group, first);
                 }
+                first += group.parameters().size();
             }
-            if (!which.isEmpty()) {
-                update(which, values.toArray(Tensor[]::new), grads.toArray(Tensor[]::new));
+        }
+    }
+
+    private void step(ParameterGroup group, int first) {
+        List<Integer> which = new ArrayList<>();
+        List<Tensor> values = new ArrayList<>();
+        List<Tensor> grads = new ArrayList<>();
+        for (int i = 0; i < group.parameters().size(); i++) {
+            Tensor parameter = group.parameters().get(i);
+            Tensor grad = parameter.grad();
+            if (grad != null) {
+                which.add(first + i);
+                values.add(parameter);
+                grads.add(grad);
             }
+        }
+        if (!which.isEmpty()) {
+            update(group.options(), which, values.toArray(Tensor[]::new), grads.toArray(Tensor[]::new));
         }
     }
 
     /**
-     * One step.
+     * Computes the loss anew, and then steps.
      *
+     * @param closure clears the gradients, computes the loss, calls backward, and returns the loss
+     * @return the loss
+     */
+    public Tensor step(Supplier<Tensor> closure) {
+        Tensor loss = evaluate(closure);
+        step();
+        return loss;
+    }
+
+    /** The loss of a closure, with gradients recorded. */
+    static Tensor evaluate(Supplier<Tensor> closure) {
+        try (EnableGrad guard = new EnableGrad()) {
+            assert guard != null;
+            return closure.get();
+        }
+    }
+
+    /**
+     * One step of a group.
+     *
+     * @param options what it does
      * @param which positions of the parameters that have a gradient
      * @param values these parameters
      * @param grads their gradients
      */
-    abstract void update(List<Integer> which, Tensor[] values, Tensor[] grads);
+    protected abstract void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads);
 
-    /** State tensors of one parameter: made by the subclass on the first step, and then kept. */
-    final Map<String, Tensor> stateOf(int index) {
+    /**
+     * State tensors of one parameter: made by the subclass on the first step, and then kept.
+     *
+     * @param index position of the parameter
+     * @return tensors by name
+     */
+    protected final Map<String, Tensor> stateOf(int index) {
         return state.get(index);
     }
 
-    /** Keeps a state tensor: it must outlive the scope of the step. */
-    final Tensor keep(int index, String name, Tensor tensor) {
+    /**
+     * Keeps a state tensor: it must outlive the scope of the step.
+     *
+     * @param index position of the parameter
+     * @param name its name
+     * @param tensor the tensor, which becomes the optimizer's
+     * @return the tensor
+     */
+    protected final Tensor keep(int index, String name, Tensor tensor) {
         Tensor old = state.get(index).put(name, tensor.unscoped().named(name));
-        if (old != null) {
+        if (old != null && old != tensor) {
             old.close();
         }
         return tensor;
+    }
+
+    /**
+     * A state tensor, which starts as zeros like the parameter.
+     *
+     * @param index position of the parameter
+     * @param name its name
+     * @param parameter the parameter
+     * @return the tensor
+     */
+    protected final Tensor zeros(int index, String name, Tensor parameter) {
+        Tensor known = state.get(index).get(name);
+        return known != null ? known : keep(index, name, Torch.zeros_like(parameter));
     }
 
     /** The state tensor called {@code name} of each of these parameters. */
@@ -91,16 +231,36 @@ public abstract class Optimizer implements AutoCloseable {
         return which.stream().map(index -> state.get(index).get(name)).toArray(Tensor[]::new);
     }
 
+    /** The numbers of steps, one more than before. */
+    final Tensor[] countSteps(List<Integer> which) {
+        for (int index : which) {
+            if (!state.get(index).containsKey("step")) {
+                keep(index, "step", Tensor.of(new float[] {0}, new long[0]));
+            }
+        }
+        Tensor[] steps = gather(which, "step");
+        for (Tensor step : steps) {
+            step.add_(1);
+        }
+        return steps;
+    }
+
     /**
-     * The state tensors, for saving.
+     * The state, for saving: {@code state.<position of the parameter>.<name>}, as in PyTorch, and the numbers of the options as
+     * {@code param_groups.<position of the group>.<name>}, scalars of the innermost scope.
      *
-     * @return tensors by {@code <position of the parameter>.<name>}
+     * @return tensors by name
      */
     public final Map<String, Tensor> stateDict() {
         Map<String, Tensor> all = new LinkedHashMap<>();
         for (int i = 0; i < state.size(); i++) {
-            String prefix = i + ".";
+            String prefix = "state." + i + ".";
             state.get(i).forEach((name, tensor) -> all.put(prefix + name, tensor));
+        }
+        for (int i = 0; i < groups.size(); i++) {
+            String prefix = "param_groups." + i + ".";
+            groups.get(i).options().values().forEach(
+                (name, value) -> all.put(prefix + name, Tensor.of(new double[] {value}, new long[0])));
         }
         return all;
     }
@@ -108,21 +268,60 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Restores the state.
      *
-     * @param source what {@link #stateDict} returned; the tensors are copied
+     * @param source what {@link #stateDict} returned, or the state of a file that Python saved; the tensors are copied. Of the options, the
+     *     learning rates are taken over
      */
     public final void loadStateDict(Map<String, Tensor> source) {
+        for (String key : source.keySet()) {
+            int index = position(key);
+            int known = key.startsWith("param_groups.") ? groups.size() : state.size();
+            if (index < 0 || index >= known) {
+                throw new IllegalArgumentException(
+                    "loaded state dict has an entry '" + key + "' that doesn't match the " + state.size() + " parameters");
+            }
+        }
         try (NoGrad guard = new NoGrad()) {
             assert guard != null;
             closeState();
             source.forEach((key, tensor) -> {
-                int dot = key.indexOf('.');
-                int index = dot < 0 ? -1 : Integer.parseInt(key.substring(0, dot));
-                if (index < 0 || index >= state.size()) {
-                    throw new IllegalArgumentException(
-                        "loaded state dict has an entry '" + key + "' that doesn't match the " + state.size() + " parameters");
+                String name = key.substring(key.lastIndexOf('.') + 1);
+                if (!key.startsWith("param_groups.")) {
+                    keep(position(key), name, tensor.clone());
+                } else if (name.equals("lr")) {
+                    groups.get(position(key)).setLr(tensor.item().doubleValue());
                 }
-                keep(index, key.substring(dot + 1), tensor.clone());
             });
+        }
+    }
+
+    /** The number in {@code state.7.name} or {@code param_groups.1.name}; -1 if there is none. */
+    private static int position(String key) {
+        String[] parts = key.split("\\.");
+        boolean fine = parts.length == 3 && (parts[0].equals("state") || parts[0].equals("param_groups")) && parts[1].matches("\\d{1,9}");
+        return fine ? Integer.parseInt(parts[1]) : -1;
+    }
+
+    /**
+     * Writes the state to a file ({@code .pt}, or {@code .safetensors}).
+     *
+     * @param file where to
+     */
+    public final void save(Path file) {
+        try (Scope scope = new Scope()) {
+            assert scope != null;
+            StateDict.save(stateDict(), file);
+        }
+    }
+
+    /**
+     * Reads the state from a file that {@link #save} wrote, or {@code torch.save(optimizer.state_dict(), ...)}.
+     *
+     * @param file where from
+     */
+    public final void load(Path file) {
+        try (Scope scope = new Scope()) {
+            assert scope != null;
+            loadStateDict(StateDict.load(file));
         }
     }
 

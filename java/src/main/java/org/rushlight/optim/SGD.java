@@ -1,95 +1,131 @@
 package org.rushlight.optim;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.rushlight.Tensor;
-import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
 /** Stochastic gradient descent, with momentum. */
 public final class SGD extends Optimizer {
     private static final String BUFFER = "momentum_buffer";
 
-    private Options options;
+    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends OptimizerOptions<Options> {
+        double momentum = 0;
+        double dampening = 0;
+        double weightDecay = 0;
+        boolean nesterov = false;
+        boolean maximize = false;
 
-    /**
-     * What a step does. Immutable; each method returns a changed copy.
-     *
-     * @param lr learning rate
-     * @param momentum share of the last step that is repeated
-     * @param dampening share of the gradient that momentum leaves out
-     * @param weightDecay share of the parameter that is added to its gradient
-     * @param nesterov look ahead along the momentum
-     * @param maximize climb instead of descending
-     */
-    public record Options(
-            double lr, double momentum, double dampening, double weightDecay, boolean nesterov, boolean maximize) {
-        /** Checks the ranges. */
-        public Options {
-            check(lr >= 0, "Invalid learning rate: " + lr);
-            check(momentum >= 0, "Invalid momentum value: " + momentum);
-            check(weightDecay >= 0, "Invalid weight_decay value: " + weightDecay);
-            check(!nesterov || momentum > 0 && dampening == 0, "Nesterov momentum requires a momentum and zero dampening");
+        /** The defaults of PyTorch: a learning rate of 1e-3. */
+        public Options() {
+            this(1e-3);
         }
 
         /**
-         * Plain descent.
+         * PyTorch's defaults with a learning rate.
          *
          * @param lr learning rate
          */
         public Options(double lr) {
-            this(lr, 0, 0, 0, false, false);
-        }
-
-        private static void check(boolean fine, String message) {
-            if (!fine) {
-                throw new TensorValueException(message);
-            }
+            super(lr);
         }
 
         /**
-         * Sets the learning rate.
-         *
-         * @param value learning rate
-         * @return the changed options
-         */
-        public Options withLr(double value) {
-            return new Options(value, momentum, dampening, weightDecay, nesterov, maximize);
-        }
-
-        /**
-         * Sets the momentum.
+         * Sets momentum: share of the last step that is repeated.
          *
          * @param value share of the last step that is repeated
          * @return the changed options
          */
         public Options withMomentum(double value) {
-            return new Options(lr, value, dampening, weightDecay, nesterov, maximize);
+            return with(options -> options.momentum = value);
         }
 
         /**
-         * Sets the weight decay.
+         * Sets dampening: share of the gradient that momentum leaves out.
+         *
+         * @param value share of the gradient that momentum leaves out
+         * @return the changed options
+         */
+        public Options withDampening(double value) {
+            return with(options -> options.dampening = value);
+        }
+
+        /**
+         * Sets weightDecay: share of the parameter that is added to its gradient.
          *
          * @param value share of the parameter that is added to its gradient
          * @return the changed options
          */
         public Options withWeightDecay(double value) {
-            return new Options(lr, momentum, dampening, value, nesterov, maximize);
+            return with(options -> options.weightDecay = value);
         }
 
         /**
-         * Sets Nesterov's variant.
+         * Sets nesterov: look ahead along the momentum.
          *
          * @param value look ahead along the momentum
          * @return the changed options
          */
         public Options withNesterov(boolean value) {
-            return new Options(lr, momentum, dampening, weightDecay, value, maximize);
+            return with(options -> options.nesterov = value);
+        }
+
+        /**
+         * Sets maximize: climb instead of descending.
+         *
+         * @param value climb instead of descending
+         * @return the changed options
+         */
+        public Options withMaximize(boolean value) {
+            return with(options -> options.maximize = value);
+        }
+
+        @Override
+        Double momentumOrBeta() {
+            return momentum;
+        }
+
+        @Override
+        Options withMomentumOrBeta(double value) {
+            return withMomentum(value);
+        }
+
+        @Override
+        protected void check() {
+            super.check();
+            check(momentum >= 0, "Invalid momentum value: ", momentum);
+            check(weightDecay >= 0, "Invalid weight_decay value: ", weightDecay);
+            check(
+                !nesterov || momentum > 0 && dampening == 0, "Nesterov momentum requires a momentum and zero dampening", "");
+        }
+
+        @Override
+        protected Map<String, Double> values() {
+            Map<String, Double> all = new LinkedHashMap<>();
+            all.put("lr", lr);
+            all.put("momentum", momentum);
+            all.put("dampening", dampening);
+            all.put("weight_decay", weightDecay);
+            all.put("nesterov", nesterov ? 1.0 : 0.0);
+            all.put("maximize", maximize ? 1.0 : 0.0);
+            return all;
         }
     }
 
     /**
-     * Plain descent.
+     * With PyTorch's defaults.
+     *
+     * @param parameters what to train
+     */
+    public SGD(List<Tensor> parameters) {
+        this(parameters, new Options());
+    }
+
+    /**
+     * With a learning rate and PyTorch's other defaults.
      *
      * @param parameters what to train
      * @param lr learning rate
@@ -99,38 +135,48 @@ public final class SGD extends Optimizer {
     }
 
     /**
-     * Descent with options.
+     * With options.
      *
      * @param parameters what to train
      * @param options what a step does
      */
     public SGD(List<Tensor> parameters, Options options) {
-        super(parameters);
-        this.options = options;
+        this(options, new ParameterGroup(parameters));
     }
 
     /**
-     * What a step does.
+     * With groups of parameters.
+     *
+     * @param options what a step does with groups that have no options of their own
+     * @param groups what to train
+     */
+    public SGD(Options options, ParameterGroup... groups) {
+        super(options, groups);
+    }
+
+    /**
+     * What a step does, in the first group.
      *
      * @return the options
      */
     public Options options() {
-        return options;
+        return (Options) parameterGroups().get(0).options();
     }
 
     /**
-     * Changes what a step does, as a schedule does with the learning rate.
+     * Changes what a step does, in every group.
      *
      * @param options the new options
      */
     public void setOptions(Options options) {
-        this.options = options;
+        parameterGroups().forEach(group -> group.setOptions(options));
     }
 
     @Override
-    void update(List<Integer> which, Tensor[] values, Tensor[] grads) {
-        if (options.momentum() == 0) {
-            fused(values, grads, new Tensor[0], false);
+    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
+        Options options = (Options) given;
+        if (options.momentum == 0) {
+            fused(options, values, grads, new Tensor[0], false);
             return;
         }
         // A parameter that gets its first gradient now has no buffer yet: the operator fills those of a first step.
@@ -143,24 +189,23 @@ public final class SGD extends Optimizer {
                 keep(which.get(i), BUFFER, Torch.empty_like(values[i]));
             }
         }
-        part(which, fresh, values, grads, true);
-        part(which, known, values, grads, false);
+        part(options, which, fresh, values, grads, true);
+        part(options, which, known, values, grads, false);
     }
 
-    private void part(List<Integer> which, List<Integer> chosen, Tensor[] values, Tensor[] grads, boolean first) {
-        if (chosen.isEmpty()) {
-            return;
+    private void part(Options options, List<Integer> which, List<Integer> chosen, Tensor[] values, Tensor[] grads, boolean first) {
+        if (!chosen.isEmpty()) {
+            Tensor[] buffers = gather(chosen.stream().map(which::get).toList(), BUFFER);
+            fused(options, pick(values, chosen), pick(grads, chosen), buffers, first);
         }
-        Tensor[] buffers = gather(chosen.stream().map(which::get).toList(), BUFFER);
-        fused(pick(values, chosen), pick(grads, chosen), buffers, first);
     }
 
     private static Tensor[] pick(Tensor[] from, List<Integer> chosen) {
         return chosen.stream().map(i -> from[i]).toArray(Tensor[]::new);
     }
 
-    private void fused(Tensor[] values, Tensor[] grads, Tensor[] buffers, boolean first) {
-        Torch._fused_sgd_(values, grads, buffers, options.weightDecay(), options.momentum(), options.lr(), options.dampening(),
-            options.nesterov(), options.maximize(), first);
+    private static void fused(Options options, Tensor[] values, Tensor[] grads, Tensor[] buffers, boolean first) {
+        Torch._fused_sgd_(values, grads, buffers, options.weightDecay, options.momentum, options.lr(), options.dampening,
+            options.nesterov, options.maximize, first);
     }
 }

@@ -1,0 +1,272 @@
+package org.rushlight;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Values of any kind on their way to the native side and back: a list of numbers and a list of texts. A value is a tag and what belongs to
+ * it: numbers as they are, real numbers by their bits, a list as its length and its elements, a text as its place among the texts.
+ */
+final class Boxed {
+    private static final int NONE = 0;
+    private static final int SCALAR = 1;
+    private static final int STRING = 2;
+    private static final int DTYPE = 3;
+    private static final int LAYOUT = 4;
+    private static final int DEVICE = 5;
+    private static final int MEMORY_FORMAT = 6;
+    private static final int GENERATOR = 7;
+    private static final int TENSOR = 8;
+    private static final int TENSORS = 9;
+    private static final int INTS = 10;
+    private static final int FLOATS = 11;
+    private static final int BOOLS = 12;
+    private static final int SCALARS = 13;
+
+    /** How a tensor becomes the number of its handle. */
+    private interface Handles {
+        long of(@Nullable Tensor tensor);
+    }
+
+    private long[] numbers = new long[16];
+    private int size;
+    private final List<String> texts = new ArrayList<>();
+    private final List<Tensor> tensors = new ArrayList<>();
+    private final Handles handles;
+
+    private Boxed(Handles handles) {
+        this.handles = handles;
+    }
+
+    /** Arguments of a call. The tensors must be held ({@link #tensors}) while the native side uses them. */
+    static Boxed arguments(@Nullable Object... values) {
+        Boxed boxed = new Boxed(Tensor::handleOrZero);
+        for (Object value : values) {
+            boxed.add(value);
+        }
+        return boxed;
+    }
+
+    /** Results of a kernel: the native side gets shares of its own in the tensors. */
+    static Object[] results(@Nullable Object... values) {
+        // First without shares: what cannot be converted throws before one is made.
+        arguments(values);
+        Boxed boxed = new Boxed(Tensor::retained);
+        for (Object value : values) {
+            boxed.add(value);
+        }
+        return new Object[] {boxed.numbers(), boxed.texts()};
+    }
+
+    long[] numbers() {
+        return java.util.Arrays.copyOf(numbers, size);
+    }
+
+    String[] texts() {
+        return texts.toArray(String[]::new);
+    }
+
+    Tensor[] tensors() {
+        return tensors.toArray(Tensor[]::new);
+    }
+
+    private void put(long number) {
+        if (size == numbers.length) {
+            numbers = java.util.Arrays.copyOf(numbers, 2 * size);
+        }
+        numbers[size++] = number;
+    }
+
+    private void put(long tag, long payload) {
+        put(tag);
+        put(payload);
+    }
+
+    private void put(@Nullable Tensor tensor) {
+        if (tensor != null) {
+            tensors.add(tensor);
+        }
+        put(handles.of(tensor));
+    }
+
+    private void putParts(Number number) {
+        Scalar scalar = Scalar.of(number);
+        put(scalar.tag(), scalar.bits());
+        put(Double.doubleToRawLongBits(scalar.imag()));
+    }
+
+    private void add(@Nullable Object value) {
+        if (value == null) {
+            put(NONE);
+        } else if (value instanceof Tensor tensor) {
+            put(TENSOR);
+            put(tensor);
+        } else if (value instanceof Number number) {
+            put(SCALAR);
+            putParts(number);
+        } else if (value instanceof Boolean truth) {
+            put(SCALAR);
+            putParts(Scalar.of(truth));
+        } else if (value instanceof String text) {
+            put(STRING, texts.size());
+            texts.add(text);
+        } else if (value instanceof DType dtype) {
+            put(DTYPE, dtype.code());
+        } else if (value instanceof Layout layout) {
+            put(LAYOUT, layout.code());
+        } else if (value instanceof Device device) {
+            put(DEVICE, device.packed());
+        } else if (value instanceof MemoryFormat format) {
+            put(MEMORY_FORMAT, format.code());
+        } else if (value instanceof Generator generator) {
+            put(GENERATOR, Generator.handleOrZero(generator));
+        } else {
+            addList(value);
+        }
+    }
+
+    private void addList(Object value) {
+        if (value instanceof List<?> list) {
+            addList(list.stream().allMatch(item -> item == null || item instanceof Tensor)
+                ? list.toArray(Tensor[]::new) : list.toArray(Number[]::new));
+        } else if (value instanceof Tensor[] list) {
+            put(TENSORS, list.length);
+            for (Tensor tensor : list) {
+                put(tensor);
+            }
+        } else if (value instanceof long[] list) {
+            put(INTS, list.length);
+            for (long number : list) {
+                put(number);
+            }
+        } else if (value instanceof double[] list) {
+            put(FLOATS, list.length);
+            for (double number : list) {
+                put(Double.doubleToRawLongBits(number));
+            }
+        } else if (value instanceof boolean[] list) {
+            put(BOOLS, list.length);
+            for (boolean truth : list) {
+                put(truth ? 1 : 0);
+            }
+        } else if (value instanceof Number[] list) {
+            put(SCALARS, list.length);
+            for (Number number : list) {
+                putParts(number);
+            }
+        } else {
+            throw new TensorTypeException("an operator takes no " + value.getClass().getName());
+        }
+    }
+
+    // Back.
+
+    /** The values that the native side has given: handles become tensors of the innermost scope. */
+    static @Nullable Object[] values(long[] numbers, String[] texts) {
+        List<@Nullable Object> values = new ArrayList<>();
+        Reader reader = new Reader(numbers, texts);
+        while (reader.at < numbers.length) {
+            values.add(reader.value());
+        }
+        return values.toArray();
+    }
+
+    private static final class Reader {
+        private final long[] numbers;
+        private final String[] texts;
+        private int at;
+
+        Reader(long[] numbers, String[] texts) {
+            this.numbers = numbers;
+            this.texts = texts;
+        }
+
+        private long next() {
+            return numbers[at++];
+        }
+
+        private int code() {
+            return (int) next();
+        }
+
+        private Scalar scalar() {
+            int tag = code();
+            long bits = next();
+            return Scalar.ofParts(tag, bits, Double.longBitsToDouble(next()));
+        }
+
+        @Nullable Object value() {
+            int tag = code();
+            switch (tag) {
+                case NONE:
+                    return null;
+                case SCALAR:
+                    return scalar();
+                case STRING:
+                    return texts[code()];
+                case DTYPE:
+                    return DType.of(code());
+                case LAYOUT:
+                    return ofCode(Layout.values(), Layout::code);
+                case DEVICE:
+                    return Device.ofPacked(code());
+                case MEMORY_FORMAT:
+                    return ofCode(MemoryFormat.values(), MemoryFormat::code);
+                case GENERATOR:
+                    return Generator.wrap(next());
+                case TENSOR:
+                    return Tensor.wrapNullable(next());
+                default:
+                    return list(tag, code());
+            }
+        }
+
+        private Object list(int tag, int length) {
+            switch (tag) {
+                case TENSORS:
+                    Tensor[] tensors = new Tensor[length];
+                    for (int i = 0; i < length; i++) {
+                        tensors[i] = Tensor.wrapNullable(next());
+                    }
+                    return tensors;
+                case INTS:
+                    long[] ints = new long[length];
+                    for (int i = 0; i < length; i++) {
+                        ints[i] = next();
+                    }
+                    return ints;
+                case FLOATS:
+                    double[] floats = new double[length];
+                    for (int i = 0; i < length; i++) {
+                        floats[i] = Double.longBitsToDouble(next());
+                    }
+                    return floats;
+                case BOOLS:
+                    boolean[] truths = new boolean[length];
+                    for (int i = 0; i < length; i++) {
+                        truths[i] = next() != 0;
+                    }
+                    return truths;
+                case SCALARS:
+                    Scalar[] scalars = new Scalar[length];
+                    for (int i = 0; i < length; i++) {
+                        scalars[i] = scalar();
+                    }
+                    return scalars;
+                default:
+                    throw new IllegalStateException(tag + " is not the tag of a value");
+            }
+        }
+
+        private <E> E ofCode(E[] constants, java.util.function.ToIntFunction<E> code) {
+            int wanted = code();
+            for (E constant : constants) {
+                if (code.applyAsInt(constant) == wanted) {
+                    return constant;
+                }
+            }
+            throw new IllegalArgumentException("number " + wanted + " is not supported");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package org.rushlight;
+
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import org.rushlight.internal.NativeCore;
+
+/** The part of {@link Tensor} that makes tensors of values; call it as {@code Tensor.of(...)}. */
+public abstract sealed class TensorFactories extends TensorAutograd permits Tensor {
+    TensorFactories() {}
+
+    /**
+     * A 0-dimensional tensor: int64 for an integer, bool for a truth value, the default dtype for a real number.
+     *
+     * @param value the number
+     * @return the tensor
+     */
+    public static Tensor scalar(Number value) {
+        Scalar scalar = Scalar.of(value);
+        if (scalar.isBoolean()) {
+            return of(new boolean[] {scalar.booleanValue()}, new long[0]);
+        }
+        if (scalar.isIntegral()) {
+            return of(new long[] {scalar.longValue()}, new long[0]);
+        }
+        return Torch.full(new long[0], scalar);
+    }
+
+    /**
+     * A float32 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(float... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * A float32 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(float[] values, long... shape) {
+        return Tensor.wrap(NativeCore.fromArray(values, shape, DType.FLOAT32.code()));
+    }
+
+    /**
+     * A float64 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(double... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * A float64 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(double[] values, long... shape) {
+        return Tensor.wrap(NativeCore.fromArray(values, shape, DType.FLOAT64.code()));
+    }
+
+    /**
+     * An int32 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(int... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * An int32 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(int[] values, long... shape) {
+        return Tensor.wrap(NativeCore.fromArray(values, shape, DType.INT32.code()));
+    }
+
+    /**
+     * An int64 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(long... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * An int64 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(long[] values, long[] shape) {
+        return Tensor.wrap(NativeCore.fromArray(values, shape, DType.INT64.code()));
+    }
+
+    /**
+     * A bool tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(boolean... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * A bool tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(boolean[] values, long... shape) {
+        return Tensor.wrap(NativeCore.fromArray(values, shape, DType.BOOL.code()));
+    }
+
+    /**
+     * A uint8 tensor, as images come. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor ofBytes(byte[] values, long... shape) {
+        return Tensor.wrap(NativeCore.fromArray(values, shape, DType.UINT8.code()));
+    }
+
+    /**
+     * A float32 matrix. The values are copied.
+     *
+     * @param rows rows of equal length
+     * @return the tensor
+     */
+    public static Tensor of(float[][] rows) {
+        int columns = rows.length == 0 ? 0 : rows[0].length;
+        float[] flat = new float[rows.length * columns];
+        for (int i = 0; i < rows.length; i++) {
+            if (rows[i].length != columns) {
+                throw new TensorValueException("expected sequence of length " + columns + " at dim 1 (got " + rows[i].length + ")");
+            }
+            System.arraycopy(rows[i], 0, flat, i * columns, columns);
+        }
+        return of(flat, rows.length, columns);
+    }
+
+    /**
+     * A tensor over the memory of a direct buffer: no copy, both sides see each other's writes. The buffer stays reachable as long as
+     * the tensor or a view of it lives. The elements begin at the position of the buffer, in native byte order.
+     *
+     * @param buffer a direct buffer
+     * @param dtype element type
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor fromBuffer(Buffer buffer, DType dtype, long... shape) {
+        if (!buffer.isDirect()) {
+            throw new TensorValueException("fromBuffer needs a direct buffer; Tensor.of copies arrays");
+        }
+        int unit = buffer instanceof ByteBuffer ? 1
+            : buffer instanceof java.nio.ShortBuffer || buffer instanceof java.nio.CharBuffer ? 2
+            : buffer instanceof java.nio.IntBuffer || buffer instanceof java.nio.FloatBuffer ? 4
+            : 8;
+        long offset = (long) buffer.position() * unit;
+        return Tensor.wrap(NativeCore.fromBuffer(buffer, offset, (long) buffer.remaining() * unit, shape, dtype.code()));
+    }
+}

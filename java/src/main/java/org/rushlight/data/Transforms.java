@@ -1,0 +1,59 @@
+package org.rushlight.data;
+
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.rushlight.DType;
+import org.rushlight.Tensor;
+
+/** What becomes of examples: for {@link Dataset#map}. */
+public final class Transforms {
+    private Transforms() {}
+
+    /**
+     * Transforms the data, and leaves the target.
+     *
+     * @param transform what becomes of the data
+     * @return a transform of examples
+     */
+    public static Function<Example, Example> data(UnaryOperator<Tensor> transform) {
+        return example -> new Example(transform.apply(example.data()), example.target());
+    }
+
+    /**
+     * Transforms the target, and leaves the data.
+     *
+     * @param transform what becomes of the target
+     * @return a transform of examples
+     */
+    public static Function<Example, Example> target(UnaryOperator<Tensor> transform) {
+        return example -> new Example(example.data(), transform.apply(example.target()));
+    }
+
+    /**
+     * {@code (x - mean) / deviation}.
+     *
+     * @param mean the mean
+     * @param deviation the standard deviation
+     * @return a transform of tensors
+     */
+    public static UnaryOperator<Tensor> normalize(double mean, double deviation) {
+        return tensor -> tensor.sub(mean).div(deviation);
+    }
+
+    /**
+     * {@code (x - mean) / deviation} for each channel of an image {@code (C, H, W)}.
+     *
+     * @param mean the mean of each channel
+     * @param deviation the standard deviation of each channel
+     * @return a transform of tensors
+     */
+    public static UnaryOperator<Tensor> normalize(double[] mean, double[] deviation) {
+        double[] means = mean.clone();
+        double[] deviations = deviation.clone();
+        return tensor -> tensor.sub(perChannel(means, tensor.dtype())).div(perChannel(deviations, tensor.dtype()));
+    }
+
+    private static Tensor perChannel(double[] numbers, DType dtype) {
+        return Tensor.of(numbers, numbers.length, 1, 1).to(dtype);
+    }
+}

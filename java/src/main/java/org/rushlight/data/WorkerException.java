@@ -1,0 +1,13 @@
+package org.rushlight.data;
+
+import org.rushlight.RushlightException;
+
+/** A worker of a {@link DataLoader} failed: the cause is what a dataset, a transform or a collation has thrown. */
+public final class WorkerException extends RushlightException {
+    private static final long serialVersionUID = 1;
+
+    WorkerException(Throwable cause) {
+        super("Caught an exception in a DataLoader worker thread. Original message: " + cause.getMessage());
+        initCause(cause);
+    }
+}

@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The mean of each of as many windows of sequences: {@code (N, C, L)} as the output has elements. */
+public final class AdaptiveAvgPool1d extends Module {
+    private final long[] outputSize;
+
+    /**
+     * The layer.
+     *
+     * @param outputSize size of the output; -1 for that of the input
+     */
+    public AdaptiveAvgPool1d(long... outputSize) {
+        this.outputSize = outputSize.clone();
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.adaptiveAvgPool1d(input, outputSize);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().sizes("output_size", outputSize).toString();
+    }
+}

@@ -1,0 +1,71 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Dropout that keeps mean and variance of what {@link SELU} returns. */
+public final class AlphaDropout extends Module {
+    private final Options options;
+
+    /** What a AlphaDropout does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        double p = 0.5;
+        boolean inplace = false;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets p: probability of an element to become zero.
+         *
+         * @param value probability of an element to become zero
+         * @return the changed options
+         */
+        public Options withP(double value) {
+            return with(options -> options.p = value);
+        }
+
+        /**
+         * Sets inplace: write over the input.
+         *
+         * @param value write over the input
+         * @return the changed options
+         */
+        public Options withInplace(boolean value) {
+            return with(options -> options.inplace = value);
+        }
+    }
+
+    /** The layer with the defaults. */
+    public AlphaDropout() {
+        this(new Options());
+    }
+
+    /**
+     * The layer.
+     *
+     * @param p probability of an element to become zero
+     */
+    public AlphaDropout(double p) {
+        this(new Options().withP(p));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public AlphaDropout(Options options) {
+        Functional.checkProbability(options.p);
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.alphaDropout(input, options.p, isTraining(), options.inplace);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("p", options.p).named("inplace", options.inplace).toString();
+    }
+}

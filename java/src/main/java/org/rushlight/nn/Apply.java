@@ -1,0 +1,23 @@
+package org.rushlight.nn;
+
+import java.util.function.UnaryOperator;
+import org.rushlight.Tensor;
+
+/** A function as a module, for {@link Sequential}: {@code new Apply(x -> x.mul(2))}. C++ calls it {@code nn::Functional}. */
+public final class Apply extends Module {
+    private final UnaryOperator<Tensor> function;
+
+    /**
+     * A function as a module.
+     *
+     * @param function the function
+     */
+    public Apply(UnaryOperator<Tensor> function) {
+        this.function = function;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return function.apply(input);
+    }
+}

@@ -1,0 +1,29 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The mean of each window of sequences: {@code (N, C, L)}. */
+public final class AvgPool1d extends AvgPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param kernelSize size of a window
+     */
+    public AvgPool1d(long... kernelSize) {
+        this(new Options(kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public AvgPool1d(Options options) {
+        super(1, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.avgPool1d(input, kernelSize, stride, padding, options.ceilMode, options.countIncludePad);
+    }
+}

@@ -1,0 +1,29 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The mean of each window of images: {@code (N, C, H, W)}. */
+public final class AvgPool2d extends AvgPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param kernelSize size of a window
+     */
+    public AvgPool2d(long... kernelSize) {
+        this(new Options(kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public AvgPool2d(Options options) {
+        super(2, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.avgPool2d(input, kernelSize, stride, padding, options.ceilMode, options.countIncludePad, options.divisorOverride);
+    }
+}

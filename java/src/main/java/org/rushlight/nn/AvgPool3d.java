@@ -1,0 +1,29 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The mean of each window of volumes: {@code (N, C, D, H, W)}. */
+public final class AvgPool3d extends AvgPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param kernelSize size of a window
+     */
+    public AvgPool3d(long... kernelSize) {
+        this(new Options(kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public AvgPool3d(Options options) {
+        super(3, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.avgPool3d(input, kernelSize, stride, padding, options.ceilMode, options.countIncludePad, options.divisorOverride);
+    }
+}

@@ -1,0 +1,22 @@
+package org.rushlight.nn;
+
+/** Normalises each channel of images: {@code (N, C, H, W)}. */
+public final class BatchNorm2d extends BatchNormNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param numFeatures channels
+     */
+    public BatchNorm2d(long numFeatures) {
+        this(new Options(numFeatures));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public BatchNorm2d(Options options) {
+        super(4, 4, options);
+    }
+}

@@ -1,0 +1,70 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** {@code max(0, x) + min(0, alpha (exp(x / alpha) - 1))}. */
+public final class CELU extends Module {
+    private final Options options;
+
+    /** What a CELU does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        double alpha = 1;
+        boolean inplace = false;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets alpha: factor.
+         *
+         * @param value factor
+         * @return the changed options
+         */
+        public Options withAlpha(double value) {
+            return with(options -> options.alpha = value);
+        }
+
+        /**
+         * Sets inplace: write over the input.
+         *
+         * @param value write over the input
+         * @return the changed options
+         */
+        public Options withInplace(boolean value) {
+            return with(options -> options.inplace = value);
+        }
+    }
+
+    /** The layer with the defaults. */
+    public CELU() {
+        this(new Options());
+    }
+
+    /**
+     * The layer.
+     *
+     * @param alpha factor
+     */
+    public CELU(double alpha) {
+        this(new Options().withAlpha(alpha));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public CELU(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.celu(input, options.alpha, options.inplace);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("alpha", options.alpha).namedIf(options.inplace, "inplace", true).toString();
+    }
+}

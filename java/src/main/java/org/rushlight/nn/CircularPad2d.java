@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Goes on at the other end: the last 2 dimensions. */
+public final class CircularPad2d extends Module {
+    private final long[] padding;
+
+    /**
+     * The layer.
+     *
+     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     */
+    public CircularPad2d(long... padding) {
+        this.padding = padding.clone();
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.pad(input, Sizes.expand("padding", padding, 4), "circular", 0);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return Repr.text(Sizes.expand("padding", padding, 4)).toString();
+    }
+}

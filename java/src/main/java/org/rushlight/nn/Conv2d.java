@@ -1,0 +1,31 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Convolution of images: {@code (N, C, H, W)}. */
+public final class Conv2d extends ConvNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param inChannels channels of the input
+     * @param outChannels channels of the output
+     * @param kernelSize size of a window: one number for each dimension, or one for all
+     */
+    public Conv2d(long inChannels, long outChannels, long... kernelSize) {
+        this(new Options(inChannels, outChannels, kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public Conv2d(Options options) {
+        super(2, false, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return convolve(input);
+    }
+}

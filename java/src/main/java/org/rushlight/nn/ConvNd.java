@@ -1,0 +1,285 @@
+package org.rushlight.nn;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+import org.rushlight.Torch;
+
+/** What the convolutions have in common: weight and bias, initialised as PyTorch does. */
+public abstract class ConvNd extends Module {
+    final int dims;
+    final Options options;
+    final long[] kernelSize;
+    final long[] stride;
+    final long[] padding;
+    final long[] dilation;
+    final long[] outputPadding;
+    private final boolean transposed;
+    private final Tensor weight;
+    private final @Nullable Tensor bias;
+
+    /** What a convolution does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        final long inChannels;
+        final long outChannels;
+        final long[] kernelSize;
+        long[] stride = {1};
+        long[] padding = {0};
+        @Nullable String paddingWord;
+        long[] dilation = {1};
+        long[] outputPadding = {0};
+        long groups = 1;
+        boolean bias = true;
+        String paddingMode = "zeros";
+
+        /**
+         * The defaults of PyTorch.
+         *
+         * @param inChannels channels of the input
+         * @param outChannels channels of the output
+         * @param kernelSize size of a window: one number for each dimension, or one for all
+         */
+        public Options(long inChannels, long outChannels, long... kernelSize) {
+            this.inChannels = inChannels;
+            this.outChannels = outChannels;
+            this.kernelSize = kernelSize.clone();
+        }
+
+        /**
+         * Sets stride: distance of windows.
+         *
+         * @param value distance of windows
+         * @return the changed options
+         */
+        public Options withStride(long... value) {
+            return with(options -> options.stride = value.clone());
+        }
+
+        /**
+         * Sets padding: zeros on both sides.
+         *
+         * @param value zeros on both sides
+         * @return the changed options
+         */
+        public Options withPadding(long... value) {
+            return with(options -> {
+                options.padding = value.clone();
+                options.paddingWord = null;
+            });
+        }
+
+        /**
+         * Sets the padding by a word.
+         *
+         * @param value {@code valid} for none, {@code same} for an output as large as the input
+         * @return the changed options
+         */
+        public Options withPadding(String value) {
+            Sizes.choice("padding", value, "valid", "same");
+            return with(options -> options.paddingWord = value);
+        }
+
+        /**
+         * Sets dilation: distance of the elements of a window.
+         *
+         * @param value distance of the elements of a window
+         * @return the changed options
+         */
+        public Options withDilation(long... value) {
+            return with(options -> options.dilation = value.clone());
+        }
+
+        /**
+         * Sets outputPadding: what a transposed convolution adds to one side of its output.
+         *
+         * @param value what a transposed convolution adds to one side of its output
+         * @return the changed options
+         */
+        public Options withOutputPadding(long... value) {
+            return with(options -> options.outputPadding = value.clone());
+        }
+
+        /**
+         * Sets groups: groups of channels that do not see each other.
+         *
+         * @param value groups of channels that do not see each other
+         * @return the changed options
+         */
+        public Options withGroups(long value) {
+            return with(options -> options.groups = value);
+        }
+
+        /**
+         * Sets bias: add a bias.
+         *
+         * @param value add a bias
+         * @return the changed options
+         */
+        public Options withBias(boolean value) {
+            return with(options -> options.bias = value);
+        }
+
+        /**
+         * Sets paddingMode: {@code zeros}, {@code reflect}, {@code replicate} or {@code circular}.
+         *
+         * @param value {@code zeros}, {@code reflect}, {@code replicate} or {@code circular}
+         * @return the changed options
+         */
+        public Options withPaddingMode(String value) {
+            return with(options -> options.paddingMode = value);
+        }
+    }
+
+    ConvNd(int dims, boolean transposed, Options options) {
+        this.dims = dims;
+        this.transposed = transposed;
+        this.options = options;
+        long in = options.inChannels;
+        long out = options.outChannels;
+        long groups = options.groups;
+        check(in > 0 && out > 0 && groups > 0, "in_channels, groups and out_channels must be a positive integer.");
+        check(in % groups == 0, "in_channels must be divisible by groups");
+        check(out % groups == 0, "out_channels must be divisible by groups");
+        Sizes.choice("padding_mode", options.paddingMode, "zeros", "reflect", "replicate", "circular");
+        kernelSize = Sizes.expand("kernel_size", options.kernelSize, dims);
+        stride = Sizes.expand("stride", options.stride, dims);
+        padding = Sizes.expand("padding", options.padding, dims);
+        dilation = Sizes.expand("dilation", options.dilation, dims);
+        outputPadding = Sizes.expand("output_padding", options.outputPadding, dims);
+        check(!"same".equals(options.paddingWord) || Sizes.all(stride, 1), "padding='same' is not supported for strided convolutions");
+        long[] shape = new long[dims + 2];
+        shape[0] = transposed ? in : out;
+        shape[1] = (transposed ? out : in) / groups;
+        System.arraycopy(kernelSize, 0, shape, 2, dims);
+        weight = registerParameter("weight", Torch.empty(shape));
+        bias = options.bias ? registerParameter("bias", Torch.empty(out)) : null;
+        resetParameters();
+    }
+
+    private static void check(boolean fine, String message) {
+        if (!fine) {
+            throw new TensorValueException(message);
+        }
+    }
+
+    /** Draws weight and bias anew. */
+    public final void resetParameters() {
+        Init.kaimingUniform(weight, Math.sqrt(5));
+        if (bias != null) {
+            double bound = 1 / Math.sqrt(Init.fanIn(weight));
+            Init.uniform(bias, -bound, bound);
+        }
+    }
+
+    /**
+     * The weight: output channels, input channels of a group, window.
+     *
+     * @return the parameter
+     */
+    public final Tensor weight() {
+        return weight;
+    }
+
+    /**
+     * The bias, one number per output channel.
+     *
+     * @return the parameter, or null
+     */
+    public final @Nullable Tensor bias() {
+        return bias;
+    }
+
+    @Override
+    protected final String extraRepr() {
+        Repr repr = new Repr().add(options.inChannels).add(options.outChannels).named("kernel_size", kernelSize).named("stride", stride);
+        if (options.paddingWord != null) {
+            repr.named("padding", options.paddingWord);
+        } else {
+            repr.namedIf(!Sizes.all(padding, 0), "padding", padding);
+        }
+        return repr.namedIf(!Sizes.all(dilation, 1), "dilation", dilation)
+            .namedIf(transposed && !Sizes.all(outputPadding, 0), "output_padding", outputPadding)
+            .namedIf(options.groups != 1, "groups", options.groups)
+            .namedIf(!options.bias, "bias", false)
+            .namedIf(!options.paddingMode.equals("zeros"), "padding_mode", options.paddingMode)
+            .toString();
+    }
+
+    /** The convolution with the padding that the options name. */
+    final Tensor convolve(Tensor input) {
+        if (!options.paddingMode.equals("zeros")) {
+            return convolve(Torch.pad(input, bothSides(), options.paddingMode), new long[dims]);
+        }
+        if (options.paddingWord == null) {
+            return convolve(input, padding);
+        }
+        String word = options.paddingWord;
+        return switch (dims) {
+            case 1 -> Torch.conv1d(input, weight, bias, stride, word, dilation, options.groups);
+            case 2 -> Torch.conv2d(input, weight, bias, stride, word, dilation, options.groups);
+            default -> Torch.conv3d(input, weight, bias, stride, word, dilation, options.groups);
+        };
+    }
+
+    private Tensor convolve(Tensor input, long[] zeros) {
+        return switch (dims) {
+            case 1 -> Functional.conv1d(input, weight, bias, stride, zeros, dilation, options.groups);
+            case 2 -> Functional.conv2d(input, weight, bias, stride, zeros, dilation, options.groups);
+            default -> Functional.conv3d(input, weight, bias, stride, zeros, dilation, options.groups);
+        };
+    }
+
+    /** What is added before and behind each dimension, the last one first. */
+    private long[] bothSides() {
+        long[] both = new long[2 * dims];
+        for (int i = 0; i < dims; i++) {
+            int dim = dims - 1 - i;
+            long total = "same".equals(options.paddingWord) ? dilation[dim] * (kernelSize[dim] - 1) : 2 * padding[dim];
+            boolean none = "valid".equals(options.paddingWord);
+            both[2 * i] = none ? 0 : total / 2;
+            both[2 * i + 1] = none ? 0 : total - total / 2;
+        }
+        return both;
+    }
+
+    /** The transposed convolution. */
+    final Tensor transpose(Tensor input, long @Nullable [] outputSize) {
+        if (!options.paddingMode.equals("zeros")) {
+            throw new TensorValueException("Only `zeros` padding mode is supported for ConvTranspose" + dims + "d");
+        }
+        long[] more = outputSize == null ? outputPadding : missing(input, outputSize);
+        return switch (dims) {
+            case 1 -> Functional.convTranspose1d(input, weight, bias, stride, padding, more, options.groups, dilation);
+            case 2 -> Functional.convTranspose2d(input, weight, bias, stride, padding, more, options.groups, dilation);
+            default -> Functional.convTranspose3d(input, weight, bias, stride, padding, more, options.groups, dilation);
+        };
+    }
+
+    /** What is missing to the size that was asked for. */
+    private long[] missing(Tensor input, long[] outputSize) {
+        long[] shape = input.shape();
+        int first = shape.length - dims;
+        long[] wanted = outputSize.length == shape.length ? Arrays.copyOfRange(outputSize, first, outputSize.length) : outputSize;
+        if (wanted.length != dims) {
+            throw new TensorValueException("ConvTranspose" + dims + "D: for " + shape.length + "D input, output_size must have " + dims + " or "
+                + shape.length + " elements (got " + outputSize.length + ")");
+        }
+        long[] least = new long[dims];
+        long[] most = new long[dims];
+        long[] missing = new long[dims];
+        boolean fits = true;
+        for (int i = 0; i < dims; i++) {
+            least[i] = (shape[first + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernelSize[i] - 1) + 1;
+            most[i] = least[i] + stride[i] - 1;
+            missing[i] = wanted[i] - least[i];
+            fits &= wanted[i] >= least[i] && wanted[i] <= most[i];
+        }
+        if (!fits) {
+            throw new TensorValueException("requested an output size of " + Arrays.toString(wanted) + ", but valid sizes range from "
+                + Arrays.toString(least) + " to " + Arrays.toString(most) + " (for an input of "
+                + Arrays.toString(Arrays.copyOfRange(shape, first, shape.length)) + ")");
+        }
+        return missing;
+    }
+}

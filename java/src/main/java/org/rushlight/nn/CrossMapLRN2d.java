@@ -1,0 +1,134 @@
+package org.rushlight.nn;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.rushlight.AutogradFunction;
+import org.rushlight.Tensor;
+import org.rushlight.Torch;
+
+/** {@link LocalResponseNorm} of images over a window that is centred on each channel. */
+public final class CrossMapLRN2d extends Module {
+    private final Options options;
+
+    /** What a CrossMapLRN2d does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        final long size;
+        double alpha = 1e-4;
+        double beta = 0.75;
+        double k = 1;
+
+        /**
+         * The defaults of PyTorch.
+         *
+         * @param size how many channels
+         */
+        public Options(long size) {
+            this.size = size;
+        }
+
+        /**
+         * Sets alpha: factor of the mean square.
+         *
+         * @param value factor of the mean square
+         * @return the changed options
+         */
+        public Options withAlpha(double value) {
+            return with(options -> options.alpha = value);
+        }
+
+        /**
+         * Sets beta: the power.
+         *
+         * @param value the power
+         * @return the changed options
+         */
+        public Options withBeta(double value) {
+            return with(options -> options.beta = value);
+        }
+
+        /**
+         * Sets k: added to it.
+         *
+         * @param value added to it
+         * @return the changed options
+         */
+        public Options withK(double value) {
+            return with(options -> options.k = value);
+        }
+    }
+
+    /**
+     * The layer with the defaults.
+     *
+     * @param size how many channels
+     */
+    public CrossMapLRN2d(long size) {
+        this(new Options(size));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public CrossMapLRN2d(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return new Normalise(options).apply(input)[0];
+    }
+
+    /** {@code x scale^-beta}, with scale = k + alpha / size * the sum of the squares of neighbouring channels. */
+    private static final class Normalise extends AutogradFunction {
+        private final Options options;
+
+        Normalise(Options options) {
+            this.options = options;
+        }
+
+        @Override
+        protected Tensor[] forward(Context context, @Nullable Tensor... inputs) {
+            Tensor input = Objects.requireNonNull(inputs[0]);
+            Sizes.checkDim(input, 4, 4);
+            long channels = input.size(1);
+            long ahead = (options.size - 1) / 2 + 1;
+            Tensor squares = input.mul(input);
+            Tensor sum = squares.narrow(1, 0, Math.min(ahead, channels)).sum(1, true);
+            Tensor[] sums = new Tensor[Math.toIntExact(channels)];
+            sums[0] = sum;
+            for (int c = 1; c < sums.length; c++) {
+                if (c + ahead - 1 < channels) {
+                    sum = sum.add(squares.narrow(1, c + ahead - 1, 1));
+                }
+                // PyTorch keeps the first channel in every sum, and so does this.
+                if (c > ahead) {
+                    sum = sum.sub(squares.narrow(1, c - ahead, 1));
+                }
+                sums[c] = sum;
+            }
+            Tensor scale = Torch.cat(sums, 1).mul(options.alpha / options.size).add(options.k);
+            Tensor output = input.mul(scale.pow(-options.beta));
+            context.saveForBackward(input, output, scale);
+            return new Tensor[] {output};
+        }
+
+        @Override
+        protected @Nullable Tensor[] backward(Context context, @Nullable Tensor... gradOutputs) {
+            Tensor[] saved = context.savedTensors();
+            Tensor grad = Objects.requireNonNull(gradOutputs[0]);
+            long before = options.size - (options.size - 1) / 2;
+            Tensor ratio = grad.mul(saved[1]).div(saved[2]);
+            Tensor padded = Torch.constant_pad_nd(ratio, 0, 0, 0, 0, before, options.size - 1 - before);
+            Tensor sum = padded.unfold(1, options.size, 1).sum(-1);
+            Tensor direct = saved[2].pow(-options.beta).mul(grad);
+            return new Tensor[] {direct.sub(saved[0].mul(sum).mul(2 * options.alpha * options.beta / options.size))};
+        }
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().add(options.size).named("alpha", options.alpha).named("beta", options.beta).named("k", options.k).toString();
+    }
+}

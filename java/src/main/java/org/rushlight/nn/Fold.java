@@ -1,0 +1,93 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+
+/** Sums columns into the windows that they came from. */
+public final class Fold extends Module {
+    private final Options options;
+
+    /** What a Fold does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        final long[] outputSize;
+        final long[] kernelSize;
+        long[] dilation = {1};
+        long[] padding = {0};
+        long[] stride = {1};
+
+        /**
+         * The defaults of PyTorch.
+         *
+         * @param outputSize height and width, or one number for both
+         * @param kernelSize height and width of a window
+         */
+        public Options(long[] outputSize, long... kernelSize) {
+            this.outputSize = outputSize.clone();
+            this.kernelSize = kernelSize.clone();
+        }
+
+        /**
+         * Sets dilation: distance of the elements of a window.
+         *
+         * @param value distance of the elements of a window
+         * @return the changed options
+         */
+        public Options withDilation(long... value) {
+            return with(options -> options.dilation = value.clone());
+        }
+
+        /**
+         * Sets padding: zeros on both sides.
+         *
+         * @param value zeros on both sides
+         * @return the changed options
+         */
+        public Options withPadding(long... value) {
+            return with(options -> options.padding = value.clone());
+        }
+
+        /**
+         * Sets stride: distance of windows.
+         *
+         * @param value distance of windows
+         * @return the changed options
+         */
+        public Options withStride(long... value) {
+            return with(options -> options.stride = value.clone());
+        }
+    }
+
+    /**
+     * The layer with the defaults.
+     *
+     * @param outputSize height and width, or one number for both
+     * @param kernelSize height and width of a window
+     */
+    public Fold(long[] outputSize, long... kernelSize) {
+        this(new Options(outputSize, kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public Fold(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        if (input.dim() != 2 && input.dim() != 3) {
+            throw new TensorValueException("Input Error: Only unbatched (2D) or batched (3D) input Tensors are supported (got " + input.dim() + "D)");
+        }
+        return Functional.fold(input, Sizes.expand("output_size", options.outputSize, 2), Sizes.expand("kernel_size", options.kernelSize, 2),
+            Sizes.expand("dilation", options.dilation, 2), Sizes.expand("padding", options.padding, 2), Sizes.expand("stride", options.stride, 2));
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().sizes("output_size", options.outputSize).sizes("kernel_size", options.kernelSize).sizes("dilation", options.dilation)
+            .sizes("padding", options.padding).sizes("stride", options.stride).toString();
+    }
+}

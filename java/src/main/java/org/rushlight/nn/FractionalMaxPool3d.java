@@ -1,0 +1,29 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The largest number of windows at random places of volumes: {@code (N, C, D, H, W)}. */
+public final class FractionalMaxPool3d extends FractionalMaxPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param kernelSize size of a window
+     */
+    public FractionalMaxPool3d(long... kernelSize) {
+        this(new Options(kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public FractionalMaxPool3d(Options options) {
+        super(3, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return forwardWithIndices(input).output();
+    }
+}

@@ -1,0 +1,14 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** A sigmoid made of three lines. */
+public final class Hardsigmoid extends Module {
+    /** The layer. */
+    public Hardsigmoid() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.hardsigmoid(input);
+    }
+}

@@ -1,0 +1,88 @@
+package org.rushlight.nn;
+
+import java.util.Objects;
+import org.rushlight.NotImplementedException;
+import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+import org.rushlight.Torch;
+
+/** Resizing: {@link Functional#interpolate}. */
+final class Interpolation {
+    private Interpolation() {}
+
+    static Tensor of(Tensor input, Upsample.Options options) {
+        String mode = options.mode;
+        int way = Sizes.choice("mode", mode, "nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact");
+        boolean align = options.alignCorners != null && options.alignCorners;
+        if (options.alignCorners != null && (mode.startsWith("nearest") || mode.equals("area"))) {
+            throw new TensorValueException(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear");
+        }
+        int dim = input.dim();
+        int needed = way == 1 ? 3 : way == 2 ? 4 : way == 4 ? 5 : dim;
+        if (dim < 3 || dim > 5 || way == 3 && dim != 4) {
+            throw new NotImplementedException("Input Error: Only 3D, 4D and 5D input Tensors supported (got " + dim
+                + "D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got " + mode + ")");
+        }
+        if (needed != dim) {
+            throw new NotImplementedException("Got " + dim + "D input, but " + mode + " mode needs " + needed + "D input");
+        }
+        long[] size = size(input, options);
+        double[] factors = options.recomputeScaleFactor ? null : options.scaleFactor;
+        Double[] scale = new Double[3];
+        for (int i = 0; factors != null && i < 3; i++) {
+            scale[i] = factors[Math.min(i, factors.length - 1)];
+        }
+        if (options.antialias) {
+            if (dim != 4 || way != 2 && way != 3) {
+                throw new TensorValueException("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
+            }
+            return way == 2
+                ? Torch._upsample_bilinear2d_aa(input, size, align, scale[0], scale[1])
+                : Torch._upsample_bicubic2d_aa(input, size, align, scale[0], scale[1]);
+        }
+        return switch (mode) {
+            case "linear" -> Torch.upsample_linear1d(input, size, align, scale[0]);
+            case "bilinear" -> Torch.upsample_bilinear2d(input, size, align, scale[0], scale[1]);
+            case "bicubic" -> Torch.upsample_bicubic2d(input, size, align, scale[0], scale[1]);
+            case "trilinear" -> Torch.upsample_trilinear3d(input, size, align, scale[0], scale[1], scale[2]);
+            case "nearest" -> switch (dim) {
+                case 3 -> Torch.upsample_nearest1d(input, size, scale[0]);
+                case 4 -> Torch.upsample_nearest2d(input, size, scale[0], scale[1]);
+                default -> Torch.upsample_nearest3d(input, size, scale[0], scale[1], scale[2]);
+            };
+            case "area" -> switch (dim) {
+                case 3 -> Torch.adaptive_avg_pool1d(input, size);
+                case 4 -> Torch.adaptive_avg_pool2d(input, size);
+                default -> Torch.adaptive_avg_pool3d(input, size);
+            };
+            default -> switch (dim) {
+                case 3 -> Torch._upsample_nearest_exact1d(input, size, scale[0]);
+                case 4 -> Torch._upsample_nearest_exact2d(input, size, scale[0], scale[1]);
+                default -> Torch._upsample_nearest_exact3d(input, size, scale[0], scale[1], scale[2]);
+            };
+        };
+    }
+
+    /** The size of the output, from a size or from factors. */
+    private static long[] size(Tensor input, Upsample.Options options) {
+        if (options.size == null == (options.scaleFactor == null)) {
+            throw new TensorValueException(options.size == null
+                ? "either size or scale_factor should be defined" : "only one of size or scale_factor should be defined");
+        }
+        int dims = input.dim() - 2;
+        if (options.size != null) {
+            return Sizes.expand("size", options.size, dims);
+        }
+        double[] factors = Objects.requireNonNull(options.scaleFactor);
+        if (factors.length != 1 && factors.length != dims) {
+            throw new TensorValueException("scale_factor shape must match input shape. Input is " + dims + "D, scale_factor size is "
+                + Repr.text(factors));
+        }
+        long[] size = new long[dims];
+        for (int i = 0; i < dims; i++) {
+            size[i] = (long) Math.floor(input.size(i + 2) * factors[Math.min(i, factors.length - 1)]);
+        }
+        return size;
+    }
+}

@@ -1,0 +1,30 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The norm of each window of sequences: {@code (N, C, L)}. */
+public final class LPPool1d extends LPPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param normType degree of the norm
+     * @param kernelSize size of a window
+     */
+    public LPPool1d(double normType, long... kernelSize) {
+        this(new Options(normType, kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public LPPool1d(Options options) {
+        super(1, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.lpPool1d(input, options.normType, kernelSize, stride, options.ceilMode);
+    }
+}

@@ -1,0 +1,30 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The norm of each window of images: {@code (N, C, H, W)}. */
+public final class LPPool2d extends LPPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param normType degree of the norm
+     * @param kernelSize size of a window
+     */
+    public LPPool2d(double normType, long... kernelSize) {
+        this(new Options(normType, kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public LPPool2d(Options options) {
+        super(2, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.lpPool2d(input, options.normType, kernelSize, stride, options.ceilMode);
+    }
+}

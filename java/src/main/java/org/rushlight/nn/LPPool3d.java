@@ -1,0 +1,30 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The norm of each window of volumes: {@code (N, C, D, H, W)}. */
+public final class LPPool3d extends LPPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param normType degree of the norm
+     * @param kernelSize size of a window
+     */
+    public LPPool3d(double normType, long... kernelSize) {
+        this(new Options(normType, kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public LPPool3d(Options options) {
+        super(3, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.lpPool3d(input, options.normType, kernelSize, stride, options.ceilMode);
+    }
+}

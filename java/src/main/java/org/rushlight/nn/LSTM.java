@@ -1,0 +1,106 @@
+package org.rushlight.nn;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.rushlight.Results;
+import org.rushlight.Tensor;
+import org.rushlight.Torch;
+
+/** Long short-term memory: {@code i, f, g, o = gates of W x + U h; c = f c + i g; h = o tanh(c)}. */
+public final class LSTM extends RecurrentLayer {
+    /**
+     * A state of the layer.
+     *
+     * @param hidden the hidden state of each layer and direction
+     * @param cell the cell state of each layer and direction
+     */
+    public record State(Tensor hidden, Tensor cell) {}
+
+    /**
+     * What the layer returns.
+     *
+     * @param output the outputs of all steps
+     * @param state the last state
+     */
+    public record Output(Tensor output, State state) {}
+
+    /**
+     * What the layer returns for packed sequences.
+     *
+     * @param output the outputs of all steps, packed
+     * @param state the last state
+     */
+    public record PackedOutput(PackedSequence output, State state) {}
+
+    /**
+     * The layer with the defaults.
+     *
+     * @param inputSize features of a step of the input
+     * @param hiddenSize features of the hidden state
+     */
+    public LSTM(long inputSize, long hiddenSize) {
+        this(new Options(inputSize, hiddenSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public LSTM(Options options) {
+        super(4, options);
+    }
+
+    /** The outputs of all steps, from a state of zeros. */
+    @Override
+    public Tensor forward(Tensor input) {
+        return forwardWithState(input, null).output();
+    }
+
+    /**
+     * The outputs of all steps, and the last state.
+     *
+     * @param input {@code (step, batch, feature)}, or {@code (step, feature)} of a single sequence
+     * @param state the state at the start; null for zeros
+     * @return outputs and state
+     */
+    public Output forwardWithState(Tensor input, @Nullable State state) {
+        if (isUnbatched(input)) {
+            State more = state == null ? null : new State(state.hidden().unsqueeze(1), state.cell().unsqueeze(1));
+            Output one = forwardWithState(input.unsqueeze(batchDim()), more);
+            State last = new State(one.state().hidden().squeeze(1), one.state().cell().squeeze(1));
+            return new Output(one.output().squeeze(batchDim()), last);
+        }
+        checkInput(input, 3);
+        Tensor[] start = start(state, input, input.size(batchDim()));
+        Results.Result0Result1Result2 results = Torch.lstm(input, start, weights(), options.bias, options.numLayers, options.dropout,
+            isTraining(), options.bidirectional, options.batchFirst);
+        return new Output(results.result0(), new State(results.result1(), results.result2()));
+    }
+
+    /**
+     * The outputs of all steps of packed sequences, and the last state of each.
+     *
+     * @param input the sequences
+     * @param state the state at the start, in the order in which the sequences were packed; null for zeros
+     * @return outputs and state
+     */
+    public PackedOutput forwardPacked(PackedSequence input, @Nullable State state) {
+        checkInput(input.data(), 2);
+        State sorted = state == null
+            ? null : new State(Objects.requireNonNull(input.sorted(state.hidden())), Objects.requireNonNull(input.sorted(state.cell())));
+        Tensor[] start = start(sorted, input.data(), input.batch());
+        Results.Result0Result1Result2 results = Torch.lstm(input.data(), input.batchSizes(), start, weights(), options.bias,
+            options.numLayers, options.dropout, isTraining(), options.bidirectional);
+        return new PackedOutput(
+            input.with(results.result0()), new State(input.unsorted(results.result1()), input.unsorted(results.result2())));
+    }
+
+    private Tensor[] start(@Nullable State state, Tensor input, long batch) {
+        Tensor hidden = state == null ? null : state.hidden();
+        Tensor cell = state == null ? null : state.cell();
+        return new Tensor[] {
+            state(hidden, input, batch, stateSize(), "hidden[0]"), state(cell, input, batch, options.hiddenSize, "hidden[1]"),
+        };
+    }
+}

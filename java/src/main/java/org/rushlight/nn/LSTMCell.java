@@ -1,0 +1,54 @@
+package org.rushlight.nn;
+
+import org.jspecify.annotations.Nullable;
+import org.rushlight.Results;
+import org.rushlight.Tensor;
+import org.rushlight.Torch;
+
+/** One step of an {@link LSTM} of one layer. */
+public final class LSTMCell extends RecurrentCell {
+    /**
+     * The cell with the defaults.
+     *
+     * @param inputSize features of a step of the input
+     * @param hiddenSize features of the hidden state
+     */
+    public LSTMCell(long inputSize, long hiddenSize) {
+        this(new Options(inputSize, hiddenSize));
+    }
+
+    /**
+     * The cell with options.
+     *
+     * @param options what it does
+     */
+    public LSTMCell(Options options) {
+        super(4, options);
+    }
+
+    /** The new hidden state, from zeros. */
+    @Override
+    public Tensor forward(Tensor input) {
+        return forward(input, null).hidden();
+    }
+
+    /**
+     * The new state.
+     *
+     * @param input {@code (batch, feature)} or {@code (feature)}
+     * @param state the state before; null for zeros
+     * @return the state after
+     */
+    public LSTM.State forward(Tensor input, LSTM.@Nullable State state) {
+        check(input, "input");
+        Tensor hidden = state == null ? zeros(input) : state.hidden();
+        Tensor cell = state == null ? hidden : state.cell();
+        check(hidden, "hx[0]");
+        check(cell, "hx[1]");
+        Results.Result0Result1 after = Torch.lstm_cell(
+            batched(input), new Tensor[] {batched(hidden), batched(cell)}, weightIh, weightHh, biasIh, biasHh);
+        return input.dim() == 1
+            ? new LSTM.State(after.result0().squeeze(0), after.result1().squeeze(0))
+            : new LSTM.State(after.result0(), after.result1());
+    }
+}

@@ -1,0 +1,14 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The logarithm of the sigmoid. */
+public final class LogSigmoid extends Module {
+    /** The layer. */
+    public LogSigmoid() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.logsigmoid(input);
+    }
+}

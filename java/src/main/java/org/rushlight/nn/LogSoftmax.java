@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The logarithm of {@link Softmax}. */
+public final class LogSoftmax extends Module {
+    private final long dim;
+
+    /**
+     * The layer.
+     *
+     * @param dim the dimension that sums to one
+     */
+    public LogSoftmax(long dim) {
+        this.dim = dim;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.logSoftmax(input, dim);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("dim", dim).toString();
+    }
+}

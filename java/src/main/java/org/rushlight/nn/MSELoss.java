@@ -1,0 +1,46 @@
+package org.rushlight.nn;
+
+import org.rushlight.Reduction;
+import org.rushlight.Tensor;
+
+/** The squared difference. */
+public final class MSELoss extends Loss {
+    private final Options options;
+
+    /** What a MSELoss does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        long reduction = Reduction.MEAN;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets reduction: one of {@link Reduction}.
+         *
+         * @param value one of {@link Reduction}
+         * @return the changed options
+         */
+        public Options withReduction(long value) {
+            return with(options -> options.reduction = value);
+        }
+    }
+
+    /** The loss with the defaults. */
+    public MSELoss() {
+        this(new Options());
+    }
+
+    /**
+     * The loss with options.
+     *
+     * @param options what it does
+     */
+    public MSELoss(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input, Tensor target) {
+        return Functional.mseLoss(input, target, options.reduction);
+    }
+}

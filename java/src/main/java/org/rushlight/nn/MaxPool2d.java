@@ -1,0 +1,39 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The largest number of each window of images: {@code (N, C, H, W)}. */
+public final class MaxPool2d extends MaxPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param kernelSize size of a window
+     */
+    public MaxPool2d(long... kernelSize) {
+        this(new Options(kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public MaxPool2d(Options options) {
+        super(2, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.maxPool2d(input, kernelSize, stride, padding, dilation, options.ceilMode);
+    }
+
+    /**
+     * The pooled numbers and their places.
+     *
+     * @param input the input
+     * @return both
+     */
+    public Pooled forwardWithIndices(Tensor input) {
+        return Functional.maxPool2dWithIndices(input, kernelSize, stride, padding, dilation, options.ceilMode);
+    }
+}

@@ -1,0 +1,39 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** The largest number of each window of volumes: {@code (N, C, D, H, W)}. */
+public final class MaxPool3d extends MaxPoolNd {
+    /**
+     * The layer with the defaults.
+     *
+     * @param kernelSize size of a window
+     */
+    public MaxPool3d(long... kernelSize) {
+        this(new Options(kernelSize));
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public MaxPool3d(Options options) {
+        super(3, options);
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.maxPool3d(input, kernelSize, stride, padding, dilation, options.ceilMode);
+    }
+
+    /**
+     * The pooled numbers and their places.
+     *
+     * @param input the input
+     * @return both
+     */
+    public Pooled forwardWithIndices(Tensor input) {
+        return Functional.maxPool3dWithIndices(input, kernelSize, stride, padding, dilation, options.ceilMode);
+    }
+}

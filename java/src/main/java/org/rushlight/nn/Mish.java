@@ -1,0 +1,14 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** {@code x tanh(softplus(x))}. */
+public final class Mish extends Module {
+    /** The layer. */
+    public Mish() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.mish(input);
+    }
+}

@@ -1,0 +1,54 @@
+package org.rushlight.nn;
+
+import java.util.Map;
+
+/** Modules by name. It computes nothing by itself. */
+public final class ModuleDict extends Module {
+    /** An empty dictionary. */
+    public ModuleDict() {}
+
+    /**
+     * A dictionary of modules.
+     *
+     * @param modules the modules by name, in the order of the map
+     */
+    public ModuleDict(Map<String, ? extends Module> modules) {
+        modules.forEach(this::put);
+    }
+
+    /**
+     * Adds a module.
+     *
+     * @param name its name, which is not taken yet
+     * @param module the module
+     * @return this dictionary
+     */
+    public ModuleDict put(String name, Module module) {
+        registerModule(name, module);
+        return this;
+    }
+
+    /**
+     * The module of a name.
+     *
+     * @param name the name
+     * @return the module
+     * @throws IllegalArgumentException if there is none
+     */
+    public Module get(String name) {
+        Module module = namedChildren().get(name);
+        if (module == null) {
+            throw new IllegalArgumentException("there is no module '" + name + "'");
+        }
+        return module;
+    }
+
+    /**
+     * Number of modules.
+     *
+     * @return the number
+     */
+    public int size() {
+        return namedChildren().size();
+    }
+}

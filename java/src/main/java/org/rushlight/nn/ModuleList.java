@@ -1,0 +1,65 @@
+package org.rushlight.nn;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+
+/** Modules by their place. It computes nothing by itself. */
+public final class ModuleList extends Module implements Iterable<Module> {
+    private final List<Module> modules = new ArrayList<>();
+
+    /**
+     * A list of modules.
+     *
+     * @param modules the modules, first to last
+     */
+    public ModuleList(Module... modules) {
+        this(List.of(modules));
+    }
+
+    /**
+     * A list of modules.
+     *
+     * @param modules the modules, first to last
+     */
+    public ModuleList(Collection<? extends Module> modules) {
+        modules.forEach(this::append);
+    }
+
+    /**
+     * Adds a module at the end.
+     *
+     * @param module the module
+     * @return this list
+     */
+    public ModuleList append(Module module) {
+        registerModule(Integer.toString(modules.size()), module);
+        modules.add(module);
+        return this;
+    }
+
+    /**
+     * The module at a place.
+     *
+     * @param index the place; negative numbers count from the end
+     * @return the module
+     */
+    public Module get(int index) {
+        return modules.get(index < 0 ? index + modules.size() : index);
+    }
+
+    /**
+     * Number of modules.
+     *
+     * @return the number
+     */
+    public int size() {
+        return modules.size();
+    }
+
+    @Override
+    public Iterator<Module> iterator() {
+        return List.copyOf(modules).iterator();
+    }
+}

@@ -1,0 +1,55 @@
+package org.rushlight.nn;
+
+import java.util.Map;
+import org.rushlight.Tensor;
+
+/** Parameters by name. It computes nothing by itself. */
+public final class ParameterDict extends Module {
+    /** An empty dictionary. */
+    public ParameterDict() {}
+
+    /**
+     * A dictionary of parameters, which it owns.
+     *
+     * @param parameters the tensors by name, in the order of the map
+     */
+    public ParameterDict(Map<String, Tensor> parameters) {
+        parameters.forEach(this::put);
+    }
+
+    /**
+     * Adds a parameter.
+     *
+     * @param name its name, which is not taken yet
+     * @param parameter the tensor
+     * @return this dictionary
+     */
+    public ParameterDict put(String name, Tensor parameter) {
+        registerParameter(name, parameter);
+        return this;
+    }
+
+    /**
+     * The parameter of a name.
+     *
+     * @param name the name
+     * @return the parameter
+     * @throws IllegalArgumentException if there is none
+     */
+    public Tensor get(String name) {
+        Tensor parameter = namedParameters().get(name);
+        if (parameter == null) {
+            throw new IllegalArgumentException("there is no parameter '" + name + "'");
+        }
+        return parameter;
+    }
+
+    /**
+     * Number of parameters.
+     *
+     * @return the number
+     */
+    public int size() {
+        return namedParameters().size();
+    }
+}

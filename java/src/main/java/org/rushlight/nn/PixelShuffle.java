@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Channels as pixels. */
+public final class PixelShuffle extends Module {
+    private final long upscaleFactor;
+
+    /**
+     * The layer.
+     *
+     * @param upscaleFactor factor of height and width
+     */
+    public PixelShuffle(long upscaleFactor) {
+        this.upscaleFactor = upscaleFactor;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.pixelShuffle(input, upscaleFactor);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("upscale_factor", upscaleFactor).toString();
+    }
+}

@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Pixels as channels. */
+public final class PixelUnshuffle extends Module {
+    private final long downscaleFactor;
+
+    /**
+     * The layer.
+     *
+     * @param downscaleFactor divisor of height and width
+     */
+    public PixelUnshuffle(long downscaleFactor) {
+        this.downscaleFactor = downscaleFactor;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.pixelUnshuffle(input, downscaleFactor);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("downscale_factor", downscaleFactor).toString();
+    }
+}

@@ -1,0 +1,50 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** {@code x}, held between 0 and 6. */
+public final class ReLU6 extends Module {
+    private final Options options;
+
+    /** What a ReLU6 does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        boolean inplace = false;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets inplace: write over the input.
+         *
+         * @param value write over the input
+         * @return the changed options
+         */
+        public Options withInplace(boolean value) {
+            return with(options -> options.inplace = value);
+        }
+    }
+
+    /** The layer with the defaults. */
+    public ReLU6() {
+        this(new Options());
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public ReLU6(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.relu6(input, options.inplace);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().namedIf(options.inplace, "inplace", true).toString();
+    }
+}

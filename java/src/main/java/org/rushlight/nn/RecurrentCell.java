@@ -1,0 +1,90 @@
+package org.rushlight.nn;
+
+import org.jspecify.annotations.Nullable;
+import org.rushlight.Tensor;
+import org.rushlight.TensorOptions;
+import org.rushlight.TensorValueException;
+import org.rushlight.Torch;
+
+/** What {@link RNNCell}, {@link LSTMCell} and {@link GRUCell} have in common. */
+public abstract class RecurrentCell extends Module {
+    final Options options;
+    final Tensor weightIh;
+    final Tensor weightHh;
+    final @Nullable Tensor biasIh;
+    final @Nullable Tensor biasHh;
+
+    /** What a cell does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        final long inputSize;
+        final long hiddenSize;
+        boolean bias = true;
+        Nonlinearity nonlinearity = Nonlinearity.TANH;
+
+        /**
+         * The defaults of PyTorch.
+         *
+         * @param inputSize features of a step of the input
+         * @param hiddenSize features of the hidden state
+         */
+        public Options(long inputSize, long hiddenSize) {
+            this.inputSize = inputSize;
+            this.hiddenSize = hiddenSize;
+        }
+
+        /**
+         * Sets bias: add biases.
+         *
+         * @param value add biases
+         * @return the changed options
+         */
+        public Options withBias(boolean value) {
+            return with(options -> options.bias = value);
+        }
+
+        /**
+         * Sets nonlinearity: function of a plain cell.
+         *
+         * @param value function of a plain cell
+         * @return the changed options
+         */
+        public Options withNonlinearity(Nonlinearity value) {
+            return with(options -> options.nonlinearity = value);
+        }
+    }
+
+    RecurrentCell(int gates, Options options) {
+        this.options = options;
+        long size = gates * options.hiddenSize;
+        weightIh = registerParameter("weight_ih", Torch.empty(size, options.inputSize));
+        weightHh = registerParameter("weight_hh", Torch.empty(size, options.hiddenSize));
+        biasIh = options.bias ? registerParameter("bias_ih", Torch.empty(size)) : null;
+        biasHh = options.bias ? registerParameter("bias_hh", Torch.empty(size)) : null;
+        double bound = 1 / Math.sqrt(options.hiddenSize);
+        parameters().forEach(weight -> Init.uniform(weight, -bound, bound));
+    }
+
+    static void check(Tensor tensor, String what) {
+        if (tensor.dim() != 1 && tensor.dim() != 2) {
+            throw new TensorValueException("Expected " + what + " to be 1D or 2D, got " + tensor.dim() + "D instead");
+        }
+    }
+
+    /** A state of zeros for an input. */
+    final Tensor zeros(Tensor input) {
+        TensorOptions like = TensorOptions.of(input.dtype()).device(input.device());
+        return input.dim() == 1
+            ? Torch.zeros(new long[] {options.hiddenSize}, like)
+            : Torch.zeros(new long[] {input.size(0), options.hiddenSize}, like);
+    }
+
+    static Tensor batched(Tensor tensor) {
+        return tensor.dim() == 1 ? tensor.unsqueeze(0) : tensor;
+    }
+
+    @Override
+    protected final String extraRepr() {
+        return new Repr().add(options.inputSize).add(options.hiddenSize).namedIf(!options.bias, "bias", false)
+            .namedIf(options.nonlinearity != Nonlinearity.TANH, "nonlinearity", "relu").toString();
+    }
+}

@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Mirrors the input at its edges: the last 3 dimensions. */
+public final class ReflectionPad3d extends Module {
+    private final long[] padding;
+
+    /**
+     * The layer.
+     *
+     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     */
+    public ReflectionPad3d(long... padding) {
+        this.padding = padding.clone();
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.pad(input, Sizes.expand("padding", padding, 6), "reflect", 0);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return Repr.text(Sizes.expand("padding", padding, 6)).toString();
+    }
+}

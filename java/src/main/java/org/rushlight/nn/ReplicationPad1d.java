@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Repeats the edges: the last 1 dimension. */
+public final class ReplicationPad1d extends Module {
+    private final long[] padding;
+
+    /**
+     * The layer.
+     *
+     * @param padding two numbers per dimension, the last dimension first; or one number for all
+     */
+    public ReplicationPad1d(long... padding) {
+        this.padding = padding.clone();
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.pad(input, Sizes.expand("padding", padding, 2), "replicate", 0);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return Repr.text(Sizes.expand("padding", padding, 2)).toString();
+    }
+}

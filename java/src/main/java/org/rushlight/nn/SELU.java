@@ -1,0 +1,50 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** ELU with constants that keep mean and variance. */
+public final class SELU extends Module {
+    private final Options options;
+
+    /** What a SELU does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        boolean inplace = false;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets inplace: write over the input.
+         *
+         * @param value write over the input
+         * @return the changed options
+         */
+        public Options withInplace(boolean value) {
+            return with(options -> options.inplace = value);
+        }
+    }
+
+    /** The layer with the defaults. */
+    public SELU() {
+        this(new Options());
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public SELU(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.selu(input, options.inplace);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().namedIf(options.inplace, "inplace", true).toString();
+    }
+}

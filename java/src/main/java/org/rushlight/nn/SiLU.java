@@ -1,0 +1,14 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** {@code x sigmoid(x)}. */
+public final class SiLU extends Module {
+    /** The layer. */
+    public SiLU() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.silu(input);
+    }
+}

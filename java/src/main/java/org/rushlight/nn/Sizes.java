@@ -1,0 +1,61 @@
+package org.rushlight.nn;
+
+import java.util.Arrays;
+import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+
+/** Numbers per dimension, and other checks that modules share. */
+final class Sizes {
+    /** The size of the input, where the size of an output is asked for. */
+    static final long OWN = -1;
+
+    private Sizes() {}
+
+    /** One number for each dimension: one stands for all. */
+    static long[] expand(String name, long[] values, int dims) {
+        if (values.length == dims) {
+            return values.clone();
+        }
+        if (values.length != 1) {
+            throw new TensorValueException("Expected 1 or " + dims + " values for " + name + ", but instead got " + values.length);
+        }
+        long[] all = new long[dims];
+        Arrays.fill(all, values[0]);
+        return all;
+    }
+
+    static boolean all(long[] values, long value) {
+        return Arrays.stream(values).allMatch(each -> each == value);
+    }
+
+    /** A row of a table; negative numbers count from the end. */
+    static long row(long index, long rows) {
+        if (index >= rows || index < -rows) {
+            throw new TensorValueException("Padding_idx must be within num_embeddings");
+        }
+        return index < 0 ? index + rows : index;
+    }
+
+    /** The place of a word among those that are allowed. */
+    static int choice(String name, String word, String... allowed) {
+        int index = Arrays.asList(allowed).indexOf(word);
+        if (index < 0) {
+            throw new TensorValueException("expected " + name + " to be one of " + String.join(", ", allowed) + ", but got: '" + word + "'");
+        }
+        return index;
+    }
+
+    /** The shape in PyTorch's words. */
+    static String text(Tensor tensor) {
+        return Arrays.toString(tensor.shape());
+    }
+
+    /** An input that has as many dimensions as the layer takes. */
+    static void checkDim(Tensor input, int least, int most) {
+        int dim = input.dim();
+        if (dim < least || dim > most) {
+            throw new TensorValueException(
+                "expected " + least + "D" + (most == least ? "" : " or " + most + "D") + " input (got " + dim + "D input)");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Exponentials, scaled to a sum of one. */
+public final class Softmax extends Module {
+    private final long dim;
+
+    /**
+     * The layer.
+     *
+     * @param dim the dimension that sums to one
+     */
+    public Softmax(long dim) {
+        this.dim = dim;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.softmax(input, dim);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("dim", dim).toString();
+    }
+}

@@ -1,0 +1,18 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+
+/** Softmax over the channels of images. */
+public final class Softmax2d extends Module {
+    /** The layer. */
+    public Softmax2d() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        if (input.dim() != 3 && input.dim() != 4) {
+            throw new TensorValueException("Softmax2d requires a 3D or 4D tensor as input");
+        }
+        return Functional.softmax(input, -3);
+    }
+}

@@ -1,0 +1,14 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** {@code x / (1 + |x|)}. */
+public final class Softsign extends Module {
+    /** The layer. */
+    public Softsign() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.softsign(input);
+    }
+}

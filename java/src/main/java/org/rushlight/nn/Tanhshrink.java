@@ -1,0 +1,14 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** {@code x - tanh(x)}. */
+public final class Tanhshrink extends Module {
+    /** The layer. */
+    public Tanhshrink() {}
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.tanhshrink(input);
+    }
+}

@@ -1,0 +1,30 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+
+/** Cuts a dimension into several. */
+public final class Unflatten extends Module {
+    private final long dim;
+    private final long[] sizes;
+
+    /**
+     * The layer.
+     *
+     * @param dim dimension
+     * @param sizes its parts; -1 for what is left
+     */
+    public Unflatten(long dim, long... sizes) {
+        this.dim = dim;
+        this.sizes = sizes.clone();
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return input.unflatten(dim, sizes);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return new Repr().named("dim", dim).named("unflattened_size", sizes).toString();
+    }
+}

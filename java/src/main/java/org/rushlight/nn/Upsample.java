@@ -1,0 +1,105 @@
+package org.rushlight.nn;
+
+import org.jspecify.annotations.Nullable;
+import org.rushlight.Tensor;
+
+/** Resizes by nearest elements or by interpolation. */
+public final class Upsample extends Module {
+    private final Options options;
+
+    /** What a Upsample does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends ModuleOptions<Options> {
+        long @Nullable [] size;
+        double @Nullable [] scaleFactor;
+        String mode = "nearest";
+        @Nullable Boolean alignCorners;
+        boolean recomputeScaleFactor = false;
+        boolean antialias = false;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        /**
+         * Sets size: size of the output, one number or one per dimension.
+         *
+         * @param value size of the output, one number or one per dimension
+         * @return the changed options
+         */
+        public Options withSize(long... value) {
+            return with(options -> options.size = value.clone());
+        }
+
+        /**
+         * Sets scaleFactor: factor of each dimension, or one for all.
+         *
+         * @param value factor of each dimension, or one for all
+         * @return the changed options
+         */
+        public Options withScaleFactor(double... value) {
+            return with(options -> options.scaleFactor = value.clone());
+        }
+
+        /**
+         * Sets mode: {@code nearest}, {@code nearest-exact}, {@code linear}, {@code bilinear}, {@code bicubic}, {@code trilinear} or
+         * {@code area}.
+         *
+         * @param value {@code nearest}, {@code nearest-exact}, {@code linear}, {@code bilinear}, {@code bicubic}, {@code trilinear} or {@code area}
+         * @return the changed options
+         */
+        public Options withMode(String value) {
+            return with(options -> options.mode = value);
+        }
+
+        /**
+         * Sets alignCorners: corners of input and output coincide.
+         *
+         * @param value corners of input and output coincide
+         * @return the changed options
+         */
+        public Options withAlignCorners(boolean value) {
+            return with(options -> options.alignCorners = value);
+        }
+
+        /**
+         * Sets recomputeScaleFactor: compute the factor from the sizes.
+         *
+         * @param value compute the factor from the sizes
+         * @return the changed options
+         */
+        public Options withRecomputeScaleFactor(boolean value) {
+            return with(options -> options.recomputeScaleFactor = value);
+        }
+
+        /**
+         * Sets antialias: smooth when shrinking (bilinear and bicubic).
+         *
+         * @param value smooth when shrinking (bilinear and bicubic)
+         * @return the changed options
+         */
+        public Options withAntialias(boolean value) {
+            return with(options -> options.antialias = value);
+        }
+    }
+
+    /**
+     * The layer with options.
+     *
+     * @param options what it does
+     */
+    public Upsample(Options options) {
+        this.options = options;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Functional.interpolate(input, options);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return (options.scaleFactor != null
+            ? new Repr().named("scale_factor", options.scaleFactor.length == 1 ? (Object) options.scaleFactor[0] : options.scaleFactor)
+            : new Repr().named("size", options.size == null ? null : options.size.length == 1 ? (Object) options.size[0] : options.size))
+            .named("mode", "'" + options.mode + "'").toString();
+    }
+}

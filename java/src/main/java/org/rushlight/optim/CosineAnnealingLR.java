@@ -1,0 +1,32 @@
+package org.rushlight.optim;
+
+/** Down to a least rate and up again, along a cosine. */
+public final class CosineAnnealingLR extends LRScheduler {
+    private final long tMax;
+    private final double etaMin;
+
+    /**
+     * A schedule.
+     *
+     * @param optimizer whose learning rates
+     * @param tMax half a period, in epochs
+     * @param etaMin the least rate
+     */
+    public CosineAnnealingLR(Optimizer optimizer, long tMax, double etaMin) {
+        super(optimizer);
+        this.tMax = tMax;
+        this.etaMin = etaMin;
+        begin();
+    }
+
+    @Override
+    double lr(long epoch, double lr, double base) {
+        if (epoch == 0) {
+            return lr;
+        }
+        if ((epoch - 1 - tMax) % (2 * tMax) == 0) {
+            return lr + (base - etaMin) * (1 - Math.cos(Math.PI / tMax)) / 2;
+        }
+        return (1 + Math.cos(Math.PI * epoch / tMax)) / (1 + Math.cos(Math.PI * (epoch - 1) / tMax)) * (lr - etaMin) + etaMin;
+    }
+}

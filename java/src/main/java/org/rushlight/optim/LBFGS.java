@@ -1,0 +1,479 @@
+package org.rushlight.optim;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.rushlight.NoGrad;
+import org.rushlight.Scope;
+import org.rushlight.Tensor;
+import org.rushlight.TensorOptions;
+import org.rushlight.TensorValueException;
+import org.rushlight.Torch;
+
+/**
+ * LBFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search that meets the strong Wolfe
+ * conditions. A step needs a closure; there is one group.
+ */
+public final class LBFGS extends Optimizer {
+    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends OptimizerOptions<Options> {
+        long maxIter = 20;
+        @Nullable Long maxEval;
+        double toleranceGrad = 1e-7;
+        double toleranceChange = 1e-9;
+        long historySize = 100;
+        boolean strongWolfe;
+
+        /** The defaults of PyTorch: a learning rate of 1. */
+        public Options() {
+            this(1);
+        }
+
+        /**
+         * PyTorch's defaults with a learning rate.
+         *
+         * @param lr learning rate
+         */
+        public Options(double lr) {
+            super(lr);
+        }
+
+        /**
+         * Sets maxIter: most iterations of a step.
+         *
+         * @param value most iterations of a step
+         * @return the changed options
+         */
+        public Options withMaxIter(long value) {
+            return with(options -> options.maxIter = value);
+        }
+
+        /**
+         * Sets maxEval: most evaluations of the loss in a step; a quarter more than iterations, if it is not set.
+         *
+         * @param value most evaluations of the loss in a step; a quarter more than iterations, if it is not set
+         * @return the changed options
+         */
+        public Options withMaxEval(long value) {
+            return with(options -> options.maxEval = value);
+        }
+
+        /**
+         * Sets toleranceGrad: a gradient that is small enough.
+         *
+         * @param value a gradient that is small enough
+         * @return the changed options
+         */
+        public Options withToleranceGrad(double value) {
+            return with(options -> options.toleranceGrad = value);
+        }
+
+        /**
+         * Sets toleranceChange: a change that is too small to go on.
+         *
+         * @param value a change that is too small to go on
+         * @return the changed options
+         */
+        public Options withToleranceChange(double value) {
+            return with(options -> options.toleranceChange = value);
+        }
+
+        /**
+         * Sets historySize: how many steps are remembered.
+         *
+         * @param value how many steps are remembered
+         * @return the changed options
+         */
+        public Options withHistorySize(long value) {
+            return with(options -> options.historySize = value);
+        }
+
+        /**
+         * Sets strongWolfe: search along the line until the strong Wolfe conditions hold.
+         *
+         * @param value search along the line until the strong Wolfe conditions hold
+         * @return the changed options
+         */
+        public Options withStrongWolfe(boolean value) {
+            return with(options -> options.strongWolfe = value);
+        }
+
+        long mostEvaluations() {
+            return maxEval == null ? maxIter * 5 / 4 : maxEval;
+        }
+
+        @Override
+        protected Map<String, Double> values() {
+            Map<String, Double> all = new LinkedHashMap<>();
+            all.put("lr", lr);
+            all.put("max_iter", (double) maxIter);
+            all.put("max_eval", (double) mostEvaluations());
+            all.put("tolerance_grad", toleranceGrad);
+            all.put("tolerance_change", toleranceChange);
+            all.put("history_size", (double) historySize);
+            return all;
+        }
+    }
+
+    /**
+     * With PyTorch's defaults.
+     *
+     * @param parameters what to train
+     */
+    public LBFGS(List<Tensor> parameters) {
+        this(parameters, new Options());
+    }
+
+    /**
+     * With options.
+     *
+     * @param parameters what to train
+     * @param options what a step does
+     */
+    public LBFGS(List<Tensor> parameters, Options options) {
+        super(options, new ParameterGroup(parameters));
+    }
+
+    private Options options() {
+        if (parameterGroups().size() != 1) {
+            throw new TensorValueException("LBFGS doesn't support per-parameter options (parameter groups)");
+        }
+        return (Options) parameterGroups().get(0).options();
+    }
+
+    /** LBFGS evaluates the loss several times: it needs a closure. */
+    @Override
+    public void step() {
+        throw new IllegalStateException("LBFGS requires a closure function");
+    }
+
+    @Override
+    protected void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+        throw new IllegalStateException("LBFGS requires a closure function");
+    }
+
+    /** Up to as many iterations as the options say; the closure computes the loss and its gradients each time anew. */
+    @Override
+    public Tensor step(Supplier<Tensor> closure) {
+        Tensor first = evaluate(closure);
+        try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
+            assert guard != null && scope != null;
+            new Step(this, options(), closure).run(first.item().doubleValue());
+        }
+        return first;
+    }
+
+    /** The state, which is that of all parameters; it is kept with the first. */
+    private @Nullable Tensor known(String name) {
+        return stateOf(0).get(name);
+    }
+
+    private double number(String name) {
+        Tensor known = known(name);
+        return known == null ? 0 : known.item().doubleValue();
+    }
+
+    private void remember(String name, double number) {
+        keep(0, name, Tensor.of(new double[] {number}, new long[0]));
+    }
+
+    /** One step: what is computed belongs to its scope, what stays is kept at the end. */
+    private static final class Step {
+        private final LBFGS owner;
+        private final Options options;
+        private final Supplier<Tensor> closure;
+        private final List<Tensor> params;
+        private final Deque<Tensor> dirs = new ArrayDeque<>();
+        private final Deque<Tensor> steps = new ArrayDeque<>();
+        private double loss;
+        private Tensor gradient;
+
+        Step(LBFGS owner, Options options, Supplier<Tensor> closure) {
+            this.owner = owner;
+            this.options = options;
+            this.closure = closure;
+            params = owner.parameters();
+            gradient = flatGradient();
+        }
+
+        void run(double firstLoss) {
+            loss = firstLoss;
+            long evaluations = 1;
+            double calls = owner.number("func_evals") + 1;
+            double iterations = owner.number("n_iter");
+            if (most(gradient) <= options.toleranceGrad) {
+                owner.remember("func_evals", calls);
+                return;
+            }
+            Tensor d = owner.known("d");
+            Tensor before = owner.known("prev_flat_grad");
+            Tensor diagonal = owner.known("H_diag");
+            double t = owner.number("t");
+            double lossBefore = owner.number("prev_loss");
+            unpack("old_dirs", dirs);
+            unpack("old_stps", steps);
+            for (long iteration = 1; iteration <= options.maxIter; iteration++) {
+                iterations++;
+                if (d == null || before == null || diagonal == null) {
+                    d = gradient.neg();
+                    diagonal = Torch.ones(new long[0], TensorOptions.of(gradient.dtype()));
+                } else {
+                    Tensor y = gradient.sub(before);
+                    Tensor s = d.mul(t);
+                    Tensor ys = y.dot(s);
+                    if (ys.item().doubleValue() > 1e-10) {
+                        if (dirs.size() == options.historySize) {
+                            dirs.removeFirst();
+                            steps.removeFirst();
+                        }
+                        dirs.addLast(y);
+                        steps.addLast(s);
+                        diagonal = ys.div(y.dot(y));
+                    }
+                    d = direction(diagonal);
+                }
+                before = gradient.clone();
+                lossBefore = loss;
+                t = iterations == 1 ? Math.min(1, 1 / gradient.abs().sum().item().doubleValue()) * options.lr : options.lr;
+                double slope = gradient.dot(d).item().doubleValue();
+                if (slope > -options.toleranceChange) {
+                    break;
+                }
+                long searched = 0;
+                boolean optimal = false;
+                if (options.strongWolfe) {
+                    LineSearch search = new LineSearch(this, d);
+                    LineSearch.Point found = search.run(new LineSearch.Point(0, loss, gradient, slope), t);
+                    t = found.t();
+                    loss = found.loss();
+                    gradient = found.gradient();
+                    searched = search.evaluations();
+                    move(t, d);
+                    optimal = most(gradient) <= options.toleranceGrad;
+                } else {
+                    move(t, d);
+                    // The loss after the last iteration is nobody's concern.
+                    if (iteration != options.maxIter) {
+                        loss = evaluate(closure).item().doubleValue();
+                        gradient = flatGradient();
+                        optimal = most(gradient) <= options.toleranceGrad;
+                        searched = 1;
+                    }
+                }
+                evaluations += searched;
+                calls += searched;
+                if (evaluations >= options.mostEvaluations() || optimal || most(d.mul(t)) <= options.toleranceChange
+                        || Math.abs(loss - lossBefore) < options.toleranceChange) {
+                    break;
+                }
+            }
+            owner.remember("func_evals", calls);
+            owner.remember("n_iter", iterations);
+            owner.remember("t", t);
+            owner.remember("prev_loss", lossBefore);
+            owner.keep(0, "d", java.util.Objects.requireNonNull(d));
+            owner.keep(0, "prev_flat_grad", java.util.Objects.requireNonNull(before));
+            owner.keep(0, "H_diag", java.util.Objects.requireNonNull(diagonal));
+            pack("old_dirs", dirs);
+            pack("old_stps", steps);
+        }
+
+        private void unpack(String name, Deque<Tensor> into) {
+            Tensor rows = owner.known(name);
+            for (long i = 0; rows != null && i < rows.size(0); i++) {
+                into.addLast(rows.select(0, i));
+            }
+        }
+
+        private void pack(String name, Deque<Tensor> from) {
+            if (!from.isEmpty()) {
+                owner.keep(0, name, Torch.stack(from.toArray(Tensor[]::new)));
+            }
+        }
+
+        static double most(Tensor tensor) {
+            return tensor.abs().max().item().doubleValue();
+        }
+
+        private Tensor flatGradient() {
+            Tensor[] parts = params.stream().map(param -> {
+                Tensor grad = param.grad();
+                return (grad == null ? Torch.zeros_like(param) : grad).reshape(-1);
+            }).toArray(Tensor[]::new);
+            return Torch.cat(parts);
+        }
+
+        /** Adds t times a direction to the parameters. */
+        void move(double t, Tensor d) {
+            long offset = 0;
+            for (Tensor param : params) {
+                long count = param.numel();
+                param.add_(d.narrow(0, offset, count).view_as(param), t);
+                offset += count;
+            }
+        }
+
+        /** The approximate inverse Hessian times the negative gradient, from the history (two-loop recursion). */
+        private Tensor direction(Tensor diagonal) {
+            Tensor[] y = dirs.toArray(Tensor[]::new);
+            Tensor[] s = steps.toArray(Tensor[]::new);
+            Tensor[] ro = new Tensor[y.length];
+            Tensor[] al = new Tensor[y.length];
+            Tensor q = gradient.neg();
+            for (int i = y.length - 1; i >= 0; i--) {
+                ro[i] = y[i].dot(s[i]).reciprocal();
+                al[i] = s[i].dot(q).mul(ro[i]);
+                q.add_(y[i], -al[i].item().doubleValue());
+            }
+            Tensor r = q.mul(diagonal);
+            for (int i = 0; i < y.length; i++) {
+                r.add_(s[i], al[i].sub(y[i].dot(r).mul(ro[i])).item().doubleValue());
+            }
+            return r;
+        }
+
+        /** The loss and its derivatives at t along d; the parameters stay where they are. */
+        LineSearch.Point look(List<Tensor> start, double t, Tensor d) {
+            move(t, d);
+            double there = evaluate(closure).item().doubleValue();
+            Tensor slope = flatGradient();
+            for (int i = 0; i < params.size(); i++) {
+                params.get(i).copy_(start.get(i));
+            }
+            return new LineSearch.Point(t, there, slope, slope.dot(d).item().doubleValue());
+        }
+
+        List<Tensor> copies() {
+            return params.stream().map(Tensor::clone).toList();
+        }
+    }
+
+    /** Brackets a step that meets the strong Wolfe conditions, then narrows the bracket down (Nocedal and Wright, 3.5 and 3.6). */
+    private static final class LineSearch {
+        private static final double C1 = 1e-4;
+        private static final double C2 = 0.9;
+        private static final double TOLERANCE_CHANGE = 1e-9;
+        private static final int MOST_LOOKS = 25;
+
+        private final Step step;
+        private final Tensor d;
+        private final List<Tensor> from;
+        private long evaluations;
+
+        /** A place along a direction: the length of the step, and loss, gradient and slope there. */
+        record Point(double t, double loss, Tensor gradient, double slope) {}
+
+        LineSearch(Step step, Tensor d) {
+            this.step = step;
+            this.d = d;
+            from = step.copies();
+        }
+
+        long evaluations() {
+            return evaluations;
+        }
+
+        private Point look(double t) {
+            evaluations++;
+            return step.look(from, t, d);
+        }
+
+        private static boolean isTooHigh(Point point, Point start) {
+            return point.loss() > start.loss() + C1 * point.t() * start.slope();
+        }
+
+        private static boolean isFlatEnough(Point point, Point start) {
+            return Math.abs(point.slope()) <= -C2 * start.slope();
+        }
+
+        Point run(Point start, double t) {
+            Point before = start;
+            Point now = look(t);
+            Point low = start;
+            Point high = now;
+            int looks = 0;
+            for (; looks < MOST_LOOKS; looks++) {
+                low = before;
+                high = now;
+                if (isTooHigh(now, start) || looks > 1 && now.loss() >= before.loss()) {
+                    break;
+                }
+                if (isFlatEnough(now, start)) {
+                    return now;
+                }
+                if (now.slope() >= 0) {
+                    break;
+                }
+                double next = cubicMinimum(before, now, now.t() + 0.01 * (now.t() - before.t()), now.t() * 10);
+                before = now;
+                now = look(next);
+            }
+            if (looks == MOST_LOOKS) {
+                low = start;
+                high = now;
+            }
+            return narrow(start, low, high, looks);
+        }
+
+        private Point narrow(Point start, Point first, Point second, int lookedAlready) {
+            double size = Step.most(d);
+            // The bracket in the order in which it was found; `low` is the better end.
+            Point[] bracket = {first, second};
+            int low = first.loss() <= second.loss() ? 0 : 1;
+            boolean stuck = false;
+            for (int looks = lookedAlready; looks < MOST_LOOKS; looks++) {
+                double a = Math.min(bracket[0].t(), bracket[1].t());
+                double b = Math.max(bracket[0].t(), bracket[1].t());
+                if ((b - a) * size < TOLERANCE_CHANGE) {
+                    break;
+                }
+                double next = cubicMinimum(bracket[0], bracket[1], a, b);
+                // Close to an end twice, or at it: a tenth of the bracket away from it.
+                double margin = 0.1 * (b - a);
+                if (Math.min(b - next, next - a) < margin) {
+                    if (stuck || next >= b || next <= a) {
+                        next = Math.abs(next - b) < Math.abs(next - a) ? b - margin : a + margin;
+                        stuck = false;
+                    } else {
+                        stuck = true;
+                    }
+                } else {
+                    stuck = false;
+                }
+                Point now = look(next);
+                int high = 1 - low;
+                if (isTooHigh(now, start) || now.loss() >= bracket[low].loss()) {
+                    bracket[high] = now;
+                    low = bracket[0].loss() <= bracket[1].loss() ? 0 : 1;
+                } else {
+                    if (isFlatEnough(now, start)) {
+                        return now;
+                    }
+                    if (now.slope() * (bracket[high].t() - bracket[low].t()) >= 0) {
+                        bracket[high] = bracket[low];
+                    }
+                    bracket[low] = now;
+                }
+            }
+            return bracket[low];
+        }
+
+        /** The minimum of the cubic through two points with derivatives, within bounds. */
+        private static double cubicMinimum(Point p, Point q, double least, double most) {
+            double d1 = p.slope() + q.slope() - 3 * (p.loss() - q.loss()) / (p.t() - q.t());
+            double square = d1 * d1 - p.slope() * q.slope();
+            if (!(square >= 0)) {
+                return (least + most) / 2;
+            }
+            double d2 = Math.sqrt(square);
+            double place = p.t() <= q.t()
+                ? q.t() - (q.t() - p.t()) * ((q.slope() + d2 - d1) / (q.slope() - p.slope() + 2 * d2))
+                : p.t() - (p.t() - q.t()) * ((p.slope() + d2 - d1) / (p.slope() - q.slope() + 2 * d2));
+            return Math.min(Math.max(place, least), most);
+        }
+    }
+}

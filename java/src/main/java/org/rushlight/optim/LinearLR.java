@@ -1,0 +1,35 @@
+package org.rushlight.optim;
+
+/** From a part of the rate to another, in a line. */
+public final class LinearLR extends LRScheduler {
+    private final double startFactor;
+    private final double endFactor;
+    private final long totalIters;
+
+    /**
+     * A schedule.
+     *
+     * @param optimizer whose learning rates
+     * @param startFactor the part at the start
+     * @param endFactor the part at the end
+     * @param totalIters how many epochs
+     */
+    public LinearLR(Optimizer optimizer, double startFactor, double endFactor, long totalIters) {
+        super(optimizer);
+        this.startFactor = startFactor;
+        this.endFactor = endFactor;
+        this.totalIters = totalIters;
+        begin();
+    }
+
+    @Override
+    double lr(long epoch, double lr, double base) {
+        if (epoch == 0) {
+            return lr * startFactor;
+        }
+        if (epoch > totalIters) {
+            return lr;
+        }
+        return lr * (1 + (endFactor - startFactor) / (totalIters * startFactor + (epoch - 1) * (endFactor - startFactor)));
+    }
+}

@@ -1,0 +1,202 @@
+package org.rushlight.optim;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.rushlight.Tensor;
+import org.rushlight.Torch;
+
+/** RMSprop: gradients divided by a running root mean square (Hinton 2012). */
+public final class RMSprop extends Optimizer {
+    /** What a step does. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options extends OptimizerOptions<Options> {
+        double alpha = 0.99;
+        double eps = 1e-8;
+        double weightDecay = 0;
+        double momentum = 0;
+        boolean centered = false;
+        boolean maximize = false;
+
+        /** The defaults of PyTorch: a learning rate of 1e-2. */
+        public Options() {
+            this(1e-2);
+        }
+
+        /**
+         * PyTorch's defaults with a learning rate.
+         *
+         * @param lr learning rate
+         */
+        public Options(double lr) {
+            super(lr);
+        }
+
+        /**
+         * Sets alpha: how much of the mean square stays at each step.
+         *
+         * @param value how much of the mean square stays at each step
+         * @return the changed options
+         */
+        public Options withAlpha(double value) {
+            return with(options -> options.alpha = value);
+        }
+
+        /**
+         * Sets eps: added to the root of the mean square.
+         *
+         * @param value added to the root of the mean square
+         * @return the changed options
+         */
+        public Options withEps(double value) {
+            return with(options -> options.eps = value);
+        }
+
+        /**
+         * Sets weightDecay: share of the parameter that is added to its gradient.
+         *
+         * @param value share of the parameter that is added to its gradient
+         * @return the changed options
+         */
+        public Options withWeightDecay(double value) {
+            return with(options -> options.weightDecay = value);
+        }
+
+        /**
+         * Sets momentum: share of the last step that is repeated.
+         *
+         * @param value share of the last step that is repeated
+         * @return the changed options
+         */
+        public Options withMomentum(double value) {
+            return with(options -> options.momentum = value);
+        }
+
+        /**
+         * Sets centered: divide by the deviation instead.
+         *
+         * @param value divide by the deviation instead
+         * @return the changed options
+         */
+        public Options withCentered(boolean value) {
+            return with(options -> options.centered = value);
+        }
+
+        /**
+         * Sets maximize: climb instead of descending.
+         *
+         * @param value climb instead of descending
+         * @return the changed options
+         */
+        public Options withMaximize(boolean value) {
+            return with(options -> options.maximize = value);
+        }
+
+        @Override
+        Double momentumOrBeta() {
+            return momentum;
+        }
+
+        @Override
+        Options withMomentumOrBeta(double value) {
+            return withMomentum(value);
+        }
+
+        @Override
+        protected void check() {
+            super.check();
+            check(eps >= 0, "Invalid epsilon value: ", eps);
+            check(momentum >= 0, "Invalid momentum value: ", momentum);
+            check(weightDecay >= 0, "Invalid weight_decay value: ", weightDecay);
+            check(alpha >= 0, "Invalid alpha value: ", alpha);
+        }
+
+        @Override
+        protected Map<String, Double> values() {
+            Map<String, Double> all = new LinkedHashMap<>();
+            all.put("lr", lr);
+            all.put("alpha", alpha);
+            all.put("eps", eps);
+            all.put("weight_decay", weightDecay);
+            all.put("momentum", momentum);
+            all.put("centered", centered ? 1.0 : 0.0);
+            all.put("maximize", maximize ? 1.0 : 0.0);
+            return all;
+        }
+    }
+
+    /**
+     * With PyTorch's defaults.
+     *
+     * @param parameters what to train
+     */
+    public RMSprop(List<Tensor> parameters) {
+        this(parameters, new Options());
+    }
+
+    /**
+     * With a learning rate and PyTorch's other defaults.
+     *
+     * @param parameters what to train
+     * @param lr learning rate
+     */
+    public RMSprop(List<Tensor> parameters, double lr) {
+        this(parameters, new Options(lr));
+    }
+
+    /**
+     * With options.
+     *
+     * @param parameters what to train
+     * @param options what a step does
+     */
+    public RMSprop(List<Tensor> parameters, Options options) {
+        this(options, new ParameterGroup(parameters));
+    }
+
+    /**
+     * With groups of parameters.
+     *
+     * @param options what a step does with groups that have no options of their own
+     * @param groups what to train
+     */
+    public RMSprop(Options options, ParameterGroup... groups) {
+        super(options, groups);
+    }
+
+    /**
+     * What a step does, in the first group.
+     *
+     * @return the options
+     */
+    public Options options() {
+        return (Options) parameterGroups().get(0).options();
+    }
+
+    /**
+     * Changes what a step does, in every group.
+     *
+     * @param options the new options
+     */
+    public void setOptions(Options options) {
+        parameterGroups().forEach(group -> group.setOptions(options));
+    }
+
+    @Override
+    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
+        Options options = (Options) given;
+        countSteps(which);
+        for (int i = 0; i < values.length; i++) {
+            zeros(which.get(i), "square_avg", values[i]);
+            if (options.momentum > 0) {
+                zeros(which.get(i), "momentum_buffer", values[i]);
+            }
+            if (options.centered) {
+                zeros(which.get(i), "grad_avg", values[i]);
+            }
+        }
+        Tensor[] means = options.centered ? gather(which, "grad_avg") : new Tensor[0];
+        Tensor[] buffers = options.momentum > 0 ? gather(which, "momentum_buffer") : new Tensor[0];
+        Torch._fused_rmsprop_(values, grads, gather(which, "square_avg"), means, buffers, options.lr(), options.alpha, options.eps,
+            options.weightDecay, options.momentum, options.centered, options.maximize);
+    }
+}

@@ -1,0 +1,215 @@
+package org.rushlight.optim;
+
+import java.util.Map;
+import java.util.function.Consumer;
+import org.rushlight.Tensor;
+import org.rushlight.TensorValueException;
+
+/** Multiplies the rates by a factor when a metric has stopped to improve. */
+public final class ReduceLROnPlateau {
+    private final Optimizer optimizer;
+    private final Options options;
+    private double best;
+    private long bad;
+    private long cooling;
+
+    /** Which metric is better. */
+    public enum Mode {
+        /** The smaller one, as of losses. */
+        MIN,
+        /** The larger one, as of accuracies. */
+        MAX
+    }
+
+    /** When and how the rates change. Immutable: each {@code with} method returns a changed copy. */
+    public static final class Options implements Cloneable {
+        private Mode mode = Mode.MIN;
+        private double factor = 0.1;
+        private long patience = 10;
+        private double threshold = 1e-4;
+        private boolean relativeThreshold = true;
+        private long cooldown = 0;
+        private double minLr = 0;
+        private double eps = 1e-8;
+
+        /** The defaults of PyTorch. */
+        public Options() {}
+
+        private Options with(Consumer<Options> change) {
+            try {
+                Options copy = (Options) clone();
+                change.accept(copy);
+                return copy;
+            } catch (CloneNotSupportedException e) {
+                throw new AssertionError("options can be copied", e);
+            }
+        }
+
+        /**
+         * Sets mode: shall the metric become small or large?
+         *
+         * @param value shall the metric become small or large?
+         * @return the changed options
+         */
+        public Options withMode(Mode value) {
+            return with(options -> options.mode = value);
+        }
+
+        /**
+         * Sets factor: what the rate is multiplied by.
+         *
+         * @param value what the rate is multiplied by
+         * @return the changed options
+         */
+        public Options withFactor(double value) {
+            return with(options -> options.factor = value);
+        }
+
+        /**
+         * Sets patience: epochs without an improvement that are tolerated.
+         *
+         * @param value epochs without an improvement that are tolerated
+         * @return the changed options
+         */
+        public Options withPatience(long value) {
+            return with(options -> options.patience = value);
+        }
+
+        /**
+         * Sets threshold: least improvement that counts.
+         *
+         * @param value least improvement that counts
+         * @return the changed options
+         */
+        public Options withThreshold(double value) {
+            return with(options -> options.threshold = value);
+        }
+
+        /**
+         * Sets relativeThreshold: the threshold is a share of the best metric.
+         *
+         * @param value the threshold is a share of the best metric
+         * @return the changed options
+         */
+        public Options withRelativeThreshold(boolean value) {
+            return with(options -> options.relativeThreshold = value);
+        }
+
+        /**
+         * Sets cooldown: epochs after a change that do not count.
+         *
+         * @param value epochs after a change that do not count
+         * @return the changed options
+         */
+        public Options withCooldown(long value) {
+            return with(options -> options.cooldown = value);
+        }
+
+        /**
+         * Sets minLr: the least rate.
+         *
+         * @param value the least rate
+         * @return the changed options
+         */
+        public Options withMinLr(double value) {
+            return with(options -> options.minLr = value);
+        }
+
+        /**
+         * Sets eps: least change of a rate.
+         *
+         * @param value least change of a rate
+         * @return the changed options
+         */
+        public Options withEps(double value) {
+            return with(options -> options.eps = value);
+        }
+    }
+
+    /**
+     * A schedule with the defaults, for losses.
+     *
+     * @param optimizer whose learning rates
+     */
+    public ReduceLROnPlateau(Optimizer optimizer) {
+        this(optimizer, new Options());
+    }
+
+    /**
+     * A schedule.
+     *
+     * @param optimizer whose learning rates
+     * @param options when and how they change
+     */
+    public ReduceLROnPlateau(Optimizer optimizer, Options options) {
+        if (options.factor >= 1) {
+            throw new TensorValueException("Factor should be < 1.0.");
+        }
+        this.optimizer = optimizer;
+        this.options = options;
+        best = options.mode == Mode.MIN ? Double.POSITIVE_INFINITY : Double.NEGATIVE_INFINITY;
+    }
+
+    /**
+     * Ends an epoch.
+     *
+     * @param metric how good it was
+     */
+    public void step(double metric) {
+        if (isBetter(metric)) {
+            best = metric;
+            bad = 0;
+        } else {
+            bad++;
+        }
+        if (cooling > 0) {
+            cooling--;
+            bad = 0;
+        }
+        if (bad > options.patience) {
+            for (ParameterGroup group : optimizer.parameterGroups()) {
+                double lower = Math.max(group.lr() * options.factor, options.minLr);
+                if (group.lr() - lower > options.eps) {
+                    group.setLr(lower);
+                }
+            }
+            cooling = options.cooldown;
+            bad = 0;
+        }
+    }
+
+    /**
+     * The state, for saving beside that of the optimizer, which has the rates: scalars of the innermost scope.
+     *
+     * @return tensors by name
+     */
+    public Map<String, Tensor> stateDict() {
+        return Map.of("best", Tensor.of(new double[] {best}, new long[0]), "num_bad_epochs", Tensor.of(new long[] {bad}, new long[0]),
+            "cooldown_counter", Tensor.of(new long[] {cooling}, new long[0]));
+    }
+
+    /**
+     * Restores the state.
+     *
+     * @param source what {@link #stateDict} returned
+     */
+    public void loadStateDict(Map<String, Tensor> source) {
+        Tensor metric = source.get("best");
+        Tensor epochs = source.get("num_bad_epochs");
+        Tensor cooldown = source.get("cooldown_counter");
+        if (source.size() != 3 || metric == null || epochs == null || cooldown == null) {
+            throw new IllegalArgumentException("this is not the state of ReduceLROnPlateau: " + source.keySet());
+        }
+        best = metric.item().doubleValue();
+        bad = epochs.item().longValue();
+        cooling = cooldown.item().longValue();
+    }
+
+    private boolean isBetter(double metric) {
+        double threshold = options.threshold;
+        if (options.mode == Mode.MIN) {
+            return metric < (options.relativeThreshold ? best * (1 - threshold) : best - threshold);
+        }
+        return metric > (options.relativeThreshold ? best * (1 + threshold) : best + threshold);
+    }
+}

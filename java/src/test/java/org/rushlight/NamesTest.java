@@ -1,0 +1,105 @@
+package org.rushlight;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What the public API looks like, class by class. */
+class NamesTest {
+    private static final Path CLASSES = Path.of("target", "classes");
+    /** Words that Kotlin programs would have to put into backquotes. */
+    private static final Set<String> KOTLIN = Set.of("as", "break", "class", "continue", "do", "else", "false", "for", "fun", "if", "in",
+        "interface", "is", "null", "object", "package", "return", "super", "this", "throw", "true", "try", "typealias", "typeof", "val",
+        "var", "when", "while");
+    /** PyTorch's name of an operator; {@link Tensor#variance} is the same for Kotlin. */
+    private static final String EXEMPT = "var";
+
+    private static List<Class<?>> publicClasses() throws IOException, ClassNotFoundException {
+        List<Class<?>> found = new ArrayList<>();
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(CLASSES)) {
+            files = all.filter(file -> file.toString().endsWith(".class")).toList();
+        }
+        for (Path file : files) {
+            String name = CLASSES.relativize(file).toString().replace('/', '.').replace(".class", "");
+            if (name.contains(".internal.") || name.endsWith("-info")) {
+                continue;
+            }
+            Class<?> type = Class.forName(name);
+            if (Modifier.isPublic(type.getModifiers())) {
+                found.add(type);
+            }
+        }
+        assertTrue(found.size() > 200, found.size() + " classes");
+        return found;
+    }
+
+    @Test
+    void noNameIsAWordOfKotlin() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        for (Class<?> type : publicClasses()) {
+            Stream.concat(Arrays.stream(type.getMethods()), Arrays.stream(type.getFields())).map(Member::getName)
+                .filter(name -> KOTLIN.contains(name) && !name.equals(EXEMPT)).forEach(name -> wrong.add(type.getName() + "." + name));
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    /** Handles are numbers for the native side alone: what is called so takes and returns none. */
+    @Test
+    void noHandleIsPublic() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        for (Class<?> type : publicClasses()) {
+            for (Method method : type.getMethods()) {
+                if (method.getName().toLowerCase(java.util.Locale.ROOT).contains("handle") && method.getReturnType() == long.class
+                        && !method.getName().equals("liveHandles")) {
+                    wrong.add(method.toString());
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    /** Every exported package says what may be null. */
+    @Test
+    void everyPackageIsNullMarked() {
+        for (String exported : List.of("", ".data", ".nn", ".optim")) {
+            Path info = Path.of("src", "main", "java", "org", "rushlight", exported.replace(".", ""), "package-info.java");
+            try {
+                assertTrue(Files.readString(info).contains("@NullMarked\npackage org.rushlight" + exported + ";"), info.toString());
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Options are immutable: no public field, and what changes them returns the options. */
+    @Test
+    void optionsAreImmutable() throws Exception {
+        int seen = 0;
+        for (Class<?> type : publicClasses()) {
+            if (!type.getSimpleName().equals("Options") || !Modifier.isStatic(type.getModifiers())) {
+                continue;
+            }
+            seen++;
+            assertEquals(0, type.getFields().length, type.getName());
+            for (Method method : type.getDeclaredMethods()) {
+                if (Modifier.isPublic(method.getModifiers()) && !method.isSynthetic()) {
+                    assertTrue(method.getName().startsWith("with") && method.getReturnType() == type, method.toString());
+                }
+            }
+        }
+        assertTrue(seen > 60, seen + " options");
+    }
+}
