@@ -1,19 +1,21 @@
 //! The command-line tool `rushlight`.
 //!
-//! `model` is a file of tensors, whatever its format (`npz` is NumPy's); `inspect` and `convert` are the commands, `summary`
-//! the figures of a tensor's values.
+//! Its commands are `inspect`, `convert`, `verify` and `bench`. `model` is a file of tensors, whatever its format (`npz` is NumPy's),
+//! `summary` the figures of a tensor's values.
 
+mod bench;
 mod convert;
 mod inspect;
 mod model;
 mod npz;
 mod summary;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Looks into files of models and converts them: PyTorch's .pt, safetensors and NumPy's .npz.
+/// Looks into files of models and converts them (PyTorch's .pt, safetensors, NumPy's .npz), verifies an installation, measures it.
 ///
 /// Nothing in a file is executed.
 #[derive(Parser)]
@@ -29,6 +31,10 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Writes the tensors of a file in another format.
     Convert(convert::Convert),
+    /// Runs recorded cases of PyTorch against the installed library.
+    Verify(verify::Verify),
+    /// Measures what a few operators cost on this machine.
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +42,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Inspect(command) => command.run(&mut out),
         Command::Convert(command) => command.run(&mut out),
+        Command::Verify(command) => command.run(&mut out),
+        Command::Bench(command) => command.run(&mut out),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -117,3 +117,24 @@ fn what_cannot_be_is_said_and_leaves_nothing() {
     refused(&["convert", "--dtype", "int64"], &[&data("io/model.pt"), &nowhere], "no floating-point dtype");
     assert!(!nowhere.exists() && !place("nowhere.npz.part").exists());
 }
+
+#[test]
+fn the_library_is_verified_by_cases_of_pytorch() {
+    let library = rushlight_conformance::door::built_library().unwrap();
+    let shown = text(&rushlight(&["verify", "--op", "aten::abs", "--library"], &[&library]));
+    let last = shown.lines().last().unwrap();
+    let passed: usize = last.split(' ').next().unwrap().parse().unwrap();
+    assert!(passed > 10 && last.contains(" passed, 0 failed, 0 skipped"), "{shown}");
+    let nothing = rushlight(&["verify", "--op", "no such operator", "--library"], &[&library]);
+    assert!(!nothing.status.success() && String::from_utf8_lossy(&nothing.stderr).contains("no case was run"));
+}
+
+#[test]
+fn the_benchmark_gives_a_figure_for_each_case() {
+    let shown = text(&rushlight(&["bench", "--threads", "1"], &[]));
+    let rows: Vec<&str> = shown.lines().skip(2).collect();
+    assert_eq!(rows.len(), 6, "{shown}");
+    for row in rows {
+        assert!(row.split_whitespace().last().unwrap().parse::<f64>().unwrap() > 0.0, "{row}");
+    }
+}

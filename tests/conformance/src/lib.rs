@@ -1,6 +1,6 @@
 //! The golden cases: what real PyTorch 2.7.1 returned, operator by operator, run against Rushlight by name.
 //!
-//! `cases` reads the files, `door` is the way into the shipped library through its C functions (`abi`), `run` runs a case and `compare` judges it; `freedom` is what operators leave open. `laws` checks on the same inputs what holds for every operator; `fuzz` calls
+//! `cases` reads the files, `door` is the way into the shipped library through its C functions (`abi`), `run` runs a case and `compare` judges it, `suite` runs all of an operator's; `freedom` is what operators leave open. `laws` checks on the same inputs what holds for every operator; `fuzz` calls
 //! them with anything.
 
 pub mod abi;
@@ -18,3 +18,4 @@ pub mod laws;
 pub mod pack;
 pub mod rounding;
 pub mod run;
+pub mod suite;

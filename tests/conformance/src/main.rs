@@ -2,13 +2,12 @@
 //! their inputs), prints a line per operator, and at last how many passed, failed and were skipped because the
 //! library has no such operator; before that, how many differ for a stated reason (`exempt.rs`). With `--json` each line is a JSON object.
 
-use rushlight_conformance::cases::{self, Case};
+use rushlight_conformance::cases;
 use rushlight_conformance::door::{Door, built_library};
 use rushlight_conformance::laws::Laws;
-use rushlight_conformance::pack;
-use rushlight_conformance::run::{self, Outcome};
+use rushlight_conformance::suite::{Tally, contents, tally};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: conformance [DIR or FILE]... [--op NAME] [--json] [--laws] [--library FILE]";
@@ -19,14 +18,6 @@ struct Options {
     json: bool,
     library: Option<PathBuf>,
     laws: bool,
-}
-
-struct Tally {
-    op: String,
-    passed: usize,
-    failed: Vec<(usize, String)>,
-    excused: Vec<(usize, &'static str)>,
-    skipped: usize,
 }
 
 fn options() -> Result<Options, String> {
@@ -46,69 +37,6 @@ fn options() -> Result<Options, String> {
         return Err(USAGE.into());
     }
     Ok(options)
-}
-
-/// The contents of the golden files at `path`: of a folder with such files and packed archives, or of one.
-fn contents(path: &Path) -> Result<Vec<Vec<u8>>, String> {
-    let mut all = Vec::new();
-    for file in files(path)? {
-        if has_extension(&file, "zst") {
-            all.extend(pack::read(&file)?.into_iter().map(|(_, bytes)| bytes));
-        } else {
-            all.push(std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?);
-        }
-    }
-    Ok(all)
-}
-
-fn has_extension(file: &Path, wanted: &str) -> bool {
-    file.extension().is_some_and(|extension| extension == wanted)
-}
-
-fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
-    if path.is_file() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries = std::fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| has_extension(file, "safetensors") || has_extension(file, "zst"));
-    files.sort();
-    Ok(files)
-}
-
-fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Tally {
-    let mut tally = Tally { op, passed: 0, failed: Vec::new(), excused: Vec::new(), skipped: 0 };
-    for (at, case) in cases.iter().enumerate() {
-        let (name, overload) = case.name();
-        if !door.has(name, overload) {
-            tally.skipped += 1;
-            continue;
-        }
-        if let Some(laws) = laws {
-            let mut broken = laws.check(case);
-            broken.extend(laws.gradcheck(case).err().map(|reason| format!("gradcheck: {reason}")));
-            tally.passed += usize::from(broken.is_empty());
-            tally.failed.extend(broken.into_iter().map(|reason| (at, reason)));
-            continue;
-        }
-        match run::case(door, case) {
-            Outcome::Passed => tally.passed += 1,
-            Outcome::Failed(reason) => tally.failed.push((at, reason)),
-            Outcome::Excused(reason) => tally.excused.push((at, reason)),
-        }
-    }
-    if let Some(laws) = laws {
-        match laws.without_effect(cases) {
-            Ok(idle) => tally.failed.extend(idle.into_iter().map(|name| (0, format!("'{name}' has no effect")))),
-            Err(error) => tally.failed.push((0, format!("effects: {error}"))),
-        }
-        if door.has(cases[0].name().0, cases[0].name().1)
-            && let Err(error) = laws.threads(cases)
-        {
-            tally.failed.push((0, format!("threads: {error}")));
-        }
-    }
-    tally
 }
 
 fn report(out: &mut impl Write, tally: &Tally, options: &Options) -> std::io::Result<()> {

@@ -8,12 +8,16 @@ const BLOCK: usize = 512;
 
 /// Names and contents of the files in a `.tar.zst` archive.
 pub fn read(path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let text = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let packed = std::fs::File::open(path).map_err(|error| text(&error))?;
+    let packed = std::fs::File::open(path).map_err(|error| error.to_string());
+    packed.and_then(unpack).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Names and contents of the files in such an archive, wherever it comes from.
+pub fn unpack(packed: impl Read) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut unpacked = Vec::new();
-    let mut decoder = ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| text(&error))?;
-    decoder.read_to_end(&mut unpacked).map_err(|error| text(&error))?;
-    entries(&unpacked).ok_or_else(|| text(&"not a tar archive"))
+    let mut decoder = ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| error.to_string())?;
+    decoder.read_to_end(&mut unpacked).map_err(|error| error.to_string())?;
+    entries(&unpacked).ok_or_else(|| "not a tar archive".to_owned())
 }
 
 fn entries(mut archive: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {

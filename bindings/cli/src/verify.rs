@@ -1,0 +1,96 @@
+//! `rushlight verify`: does the library compute here what PyTorch computed?
+
+use anyhow::{Context, Result, anyhow, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use rushlight_conformance::cases::{self, Case};
+use rushlight_conformance::door::Door;
+use rushlight_conformance::pack;
+use rushlight_conformance::suite::{contents, tally};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The cases of the project's own tests.
+const OWN: [&[u8]; 2] = [
+    include_bytes!("../../../tests/data/golden-operators.tar.zst"),
+    include_bytes!("../../../tests/data/golden-overloads.tar.zst"),
+];
+
+/// Calls every operator as PyTorch 2.7.1 was called, by name through the library's C functions, and compares results and gradients.
+#[derive(clap::Args)]
+pub struct Verify {
+    /// Folders or files of golden cases; those of the project's own tests if none are given.
+    golden: Vec<PathBuf>,
+    /// The library; that of the installation if none is given.
+    #[arg(long)]
+    library: Option<PathBuf>,
+    /// Only operators whose name contains this.
+    #[arg(long, default_value = "")]
+    op: String,
+}
+
+impl Verify {
+    /// Runs the command.
+    pub fn run(&self, out: &mut impl Write) -> Result<()> {
+        let library = self.library.clone().map_or_else(installed, Ok)?;
+        let door = Door::open(&library).map_err(|error| anyhow!(error))?;
+        writeln!(out, "{}, {}", library.display(), rushlight_cpu::simd::level().name())?;
+        let operators: Vec<(String, Vec<Case>)> = self.operators()?;
+        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} operators  {msg}")?;
+        let progress = ProgressBar::new(operators.len() as u64).with_style(style);
+        let (mut passed, mut failed, mut excused, mut skipped) = (0, Vec::new(), 0, 0);
+        for (op, cases) in operators {
+            progress.set_message(op.clone());
+            let tally = tally(&door, None, op, &cases);
+            passed += tally.passed;
+            excused += tally.excused.len();
+            skipped += tally.skipped;
+            failed.extend(tally.failed.into_iter().map(|(at, reason)| format!("{}, case {at}: {reason}", tally.op)));
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        for line in &failed {
+            writeln!(out, "{line}")?;
+        }
+        let count = failed.len();
+        writeln!(
+            out,
+            "{passed} passed, {count} failed, {skipped} skipped (not in this library), {excused} differ as documented"
+        )?;
+        if count > 0 {
+            bail!("{count} cases differ from PyTorch");
+        }
+        if passed == 0 {
+            bail!("no case was run");
+        }
+        Ok(())
+    }
+
+    fn operators(&self) -> Result<Vec<(String, Vec<Case>)>> {
+        let mut files = Vec::new();
+        for path in &self.golden {
+            files.extend(contents(path).map_err(|error| anyhow!(error))?);
+        }
+        if self.golden.is_empty() {
+            for archive in OWN {
+                files
+                    .extend(pack::unpack(archive).map_err(|error| anyhow!(error))?.into_iter().map(|(_, bytes)| bytes));
+            }
+        }
+        let mut operators = Vec::new();
+        for bytes in files {
+            operators.extend(cases::by_operator(cases::read(&bytes)?));
+        }
+        operators.retain(|(op, _)| op.contains(&self.op));
+        Ok(operators)
+    }
+}
+
+/// The library that was installed with this program: `lib` beside its `bin`.
+fn installed() -> Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folders = program.ancestors().skip(1).take(2).flat_map(|folder| [folder.join("lib"), folder.to_owned()]);
+    let mut candidates = folders.map(|folder| folder.join("librushlight.so"));
+    candidates.find(|path| path.exists()).with_context(|| {
+        format!("there is no librushlight.so in lib beside {}: name one with --library", program.display())
+    })
+}
