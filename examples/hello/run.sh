@@ -19,3 +19,6 @@ fitted_java=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([
 expect hello.c "2 4 6 " "$("$binaries/hello_c")"
 expect hello.cpp "$fitted" "$("$binaries/hello_cpp")"
 expect Hello.java "$fitted_java" "$(java -cp "$jar:$classes" Hello)"
+expect embed/operator.c "$(printf 'smooth_step: 0 0.15625 1\nits gradient: 0 1.125 0\nround_through: 0 0 1\nits gradient: 1 1 1')" "$("$binaries/embed_operator")"
+expect embed/frame.c "$(printf 'a network that fits into its frame: done\none that does not: cancelled\nthe next frame: done
+more memory than there is: refused\nbytes left at the end: 0')" "$("$binaries/embed_frame")"
