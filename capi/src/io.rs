@@ -160,7 +160,7 @@ pub unsafe extern "C" fn rlt_state_dict_save(dict: *const rlt_state_dict, path: 
 /// Copies the tensors of `source` into those of `target` that have their names (`load_state_dict`), without recording. If
 /// `strict`, each name must stand in both; shapes must be equal always. Faults are told all at once, with `model` for the class
 /// of the module, and then nothing is written. `missing` and `unexpected` get what was left alone in `target` and in
-/// `source`; each may be NULL.
+/// `source`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_state_dict_copy_into(
     source: *const rlt_state_dict,
@@ -174,18 +174,19 @@ pub unsafe extern "C" fn rlt_state_dict_copy_into(
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (source, target, model) =
             unsafe { (arg::handle(source, "source")?, arg::handle(target, "target")?, arg::string(model, "model")?) };
+        // SAFETY: as above.
+        let (missing, unexpected) =
+            unsafe { (out::handle(missing, "missing")?, out::handle(unexpected, "unexpected")?) };
         // Copies of the lists: one dict may be both, and hooks of a copy may look at them.
         let (source, target) = (source.read().clone(), target.read().clone());
         let left_alone = rushlight_io::copy_state(&named(&source), &named(&target), model, strict != 0)?;
-        for (out, list, at) in [(missing, &target, left_alone.missing), (unexpected, &source, left_alone.unexpected)] {
-            if !out.is_null() {
-                let dict: Vec<_> = at.into_iter().map(|at| list[at].clone()).collect();
-                // SAFETY: the caller keeps to docs/c-abi.md.
-                unsafe { out::handle(out, "missing and unexpected") }?.give(Box::new(StateDict(dict.into())))?;
-            }
-        }
-        Ok(())
+        missing.give(picked(&target, &left_alone.missing))?;
+        unexpected.give(picked(&source, &left_alone.unexpected))
     })
+}
+
+fn picked(entries: &[(CString, Tensor)], at: &[usize]) -> Box<StateDict> {
+    Box::new(StateDict(at.iter().map(|at| entries[*at].clone()).collect::<Vec<_>>().into()))
 }
 
 fn named(entries: &[(CString, Tensor)]) -> Vec<(&str, &Tensor)> {

@@ -77,7 +77,7 @@ int32_t rlt_state_dict_save(const struct rlt_state_dict *dict, const char *path,
  * Copies the tensors of `source` into those of `target` that have their names (`load_state_dict`), without recording. If
  * `strict`, each name must stand in both; shapes must be equal always. Faults are told all at once, with `model` for the class
  * of the module, and then nothing is written. `missing` and `unexpected` get what was left alone in `target` and in
- * `source`; each may be NULL.
+ * `source`.
  */
 int32_t rlt_state_dict_copy_into(const struct rlt_state_dict *source,
                                  const struct rlt_state_dict *target,
