@@ -61,7 +61,8 @@ struct Case {
 
 impl Case {
     fn random(random: &mut Random, round: usize) -> Option<Case> {
-        let groups = [1, 1, 2, 3][random.below(4)];
+        // Many groups are shared among threads.
+        let groups = [1, 1, 2, 3, 17][random.below(5)];
         // Groups of one channel take another road.
         let channels = if random.below(3) == 0 { 1 } else { random.between(1, 4) };
         let rows = random.between(1, 5);
@@ -133,9 +134,9 @@ fn all_three_products_are_the_sums_written_out() {
             *wanted.1.at(w) += grad * value;
             *wanted.0.at(i) += grad * factor;
         }
-        let mut bias = [0.5; 15];
+        let mut bias = [0.5; 85];
         let sizes = [case.weight.sizes[0]];
-        // SAFETY: at most fifteen channels.
+        // SAFETY: at most seventeen groups of five channels.
         let bias = unsafe { Array::new(bias.as_mut_ptr().cast(), DType::F64, &sizes, &[1]) };
         let (stride, padding, dilation) = case.walk();
         let walk = Walk { stride: &stride, padding: &padding, dilation: &dilation, groups: case.groups };
@@ -154,14 +155,20 @@ fn all_three_products_are_the_sums_written_out() {
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
+    threads_agree([16, 16], 1);
+    threads_agree([24, 1], 24);
+}
+
+/// Images of so many channels, kernels over so many.
+fn threads_agree([channels, within]: [i64; 2], groups: i64) {
     let mut random = Random(9);
-    let mut image = Image::new(&mut random, &[2, 16, 30, 30], false);
-    let mut weight = Image::new(&mut random, &[24, 16, 3, 3], false);
+    let mut image = Image::new(&mut random, &[2, channels, 30, 30], false);
+    let mut weight = Image::new(&mut random, &[24, within, 3, 3], false);
     for value in image.values.iter_mut().chain(&mut weight.values) {
         *value *= 0.1;
     }
     let mut out = Image::new(&mut random, &[2, 24, 30, 30], false);
-    let walk = Walk { stride: &[1, 1], padding: &[1, 1], dilation: &[1, 1], groups: 1 };
+    let walk = Walk { stride: &[1, 1], padding: &[1, 1], dilation: &[1, 1], groups };
     let before = runtime::num_threads() as i64;
     let mut results = Vec::new();
     for threads in [1, 2, 5] {

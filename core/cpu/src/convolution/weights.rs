@@ -6,8 +6,13 @@ use super::axis::{Axis, forward_axis};
 use crate::array::Array;
 use crate::gemm::{Epilogue, Factor, Panels, gemm_panels};
 use crate::shared::Shared;
-use rushlight_base::{Result, ensure};
+use crate::volume::each_planes;
+use rushlight_base::{Error, Result, ensure};
 use std::ops::Range;
+use std::sync::OnceLock;
+
+/// From so many groups on threads share the groups instead of the product of each.
+const MANY_GROUPS: usize = 16;
 
 /// out = the gradient by the weights of `forward(grad, image, out)`.
 pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) -> Result<()> {
@@ -26,23 +31,40 @@ pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) ->
     // Made row-major by the shape rule.
     let strides = [columns as i64, 1];
     ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
-    for group in 0..groups {
-        let at = out.start().wrapping_add(group * rows * columns * out.dtype().size());
+    let (left, right) = (Sampled::new(grad, spatial, &axes, true), Sampled::new(image, spatial, &axes, false));
+    let (start, dtype) = (Shared::new(out.start()), out.dtype());
+    let product = |group: usize| -> Result<()> {
+        let at = start.get().wrapping_add(group * rows * columns * dtype.size());
         // SAFETY: the weights of a group, contiguous.
-        let out = unsafe { Array::new(at, out.dtype(), &sizes, &strides) };
-        let left = Sampled::new(grad, spatial, group * rows, &axes, true);
-        let right = Sampled::new(image, spatial, group * channels, &axes, false);
+        let out = unsafe { Array::new(at, dtype, &sizes, &strides) };
+        let (left, right) = (left.of(group * rows), right.of(group * channels));
         by_size!(out, T => {
             let factors = (Factor::<T>::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
-            gemm_panels(out.dtype(), &out, factors.0, factors.1, &Epilogue::default())
-        })?;
+            gemm_panels(dtype, &out, factors.0, factors.1, &Epilogue::default())
+        })
+    };
+    if groups < MANY_GROUPS {
+        return (0..groups).try_for_each(product);
     }
-    Ok(())
+    // The product of each is small. No group's result depends on who computes it.
+    let failed: OnceLock<Error> = OnceLock::new();
+    each_planes(groups, rows * columns * depth, &|groups| {
+        for group in groups {
+            if let Err(error) = product(group) {
+                // The first one is told.
+                let _ = failed.set(error);
+                return;
+            }
+        }
+    })?;
+    failed.into_inner().map_or(Ok(()), Err)
 }
 
 /// An image along samples and positions of the output: a lane for each channel, or for each channel and tap.
 struct Sampled<'a> {
     at: Shared<u8>,
+    /// Bytes of an element.
+    size: usize,
     sample_step: isize,
     channel_step: isize,
     steps: [isize; 3],
@@ -52,15 +74,19 @@ struct Sampled<'a> {
 }
 
 impl<'a> Sampled<'a> {
-    fn new(image: &Array<'a>, spatial: usize, channel: usize, axes: &'a [Axis; 3], plain: bool) -> Sampled<'a> {
+    fn new(image: &Array<'a>, spatial: usize, axes: &'a [Axis; 3], plain: bool) -> Sampled<'a> {
         let mut steps = [0; 3];
         for dim in 0..spatial {
             steps[3 - spatial + dim] = image.stride(2 + dim);
         }
-        let offset = channel as isize * image.stride(1) * image.dtype().size() as isize;
-        let at = image.start().wrapping_offset(offset);
-        let (sample_step, channel_step) = (image.stride(0), image.stride(1));
-        Sampled { at: Shared::new(at), sample_step, channel_step, steps, axes, plain }
+        let (sample_step, channel_step, size) = (image.stride(0), image.stride(1), image.dtype().size());
+        Sampled { at: Shared::new(image.start()), size, sample_step, channel_step, steps, axes, plain }
+    }
+
+    /// The lanes from a channel on.
+    fn of(&self, channel: usize) -> Sampled<'a> {
+        let offset = channel as isize * self.channel_step * self.size as isize;
+        Sampled { at: Shared::new(self.at.get().wrapping_offset(offset)), ..*self }
     }
 
     /// Where position `position` of the output is met by a tap, if it is: step and offset for each dimension.
