@@ -8,7 +8,7 @@ use rushlight_io::{Entry, pt, safetensors};
 use rushlight_tensor::{Tensor, ops};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::Read;
+use std::io::Seek;
 use std::path::Path;
 
 /// What a file is.
@@ -35,12 +35,12 @@ impl Format {
 
     /// What a file is, by its content.
     fn of_content(path: &Path) -> Result<Format> {
-        let mut start = Vec::new();
-        File::open(path)?.take(24).read_to_end(&mut start)?;
-        if npz::is_npz(path) {
+        let mut source = File::open(path)?;
+        if npz::is_npz(&source) {
             return Ok(Format::Npz);
         }
-        Ok(if pt::is_pt(&start) { Format::Pt } else { Format::Safetensors })
+        source.rewind()?;
+        Ok(if pt::is_pt(&mut source)? { Format::Pt } else { Format::Safetensors })
     }
 
     /// Its name among people.

@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use npyz::{Order, TypeStr, WriteOptions, WriterBuilder};
-use rushlight_base::{DType, DimVec, Storage, contiguous_strides};
-use rushlight_io::Entry;
+use rushlight_base::{DType, DimVec, contiguous_strides, err};
+use rushlight_io::{Entry, filled_storage, normalise_bools, replace};
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -30,13 +30,13 @@ const DTYPES: [(DType, &str); 14] = [
 ];
 
 /// Is this a zip file of arrays only?
-pub fn is_npz(path: &Path) -> bool {
-    let archive = File::open(path).ok().and_then(|file| ZipArchive::new(file).ok());
-    archive.is_some_and(|archive| archive.file_names_raw().all(|name| name.ends_with(b".npy")))
+pub fn is_npz(file: &File) -> bool {
+    ZipArchive::new(file).is_ok_and(|archive| archive.file_names_raw().all(|name| name.ends_with(b".npy")))
 }
 
 /// The arrays of an archive.
-pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
+pub fn read(source: File) -> Result<Vec<Entry>> {
+    let length = source.metadata()?.len();
     let mut archive = ZipArchive::new(source)?;
     let mut entries = Vec::with_capacity(archive.len());
     for at in 0..archive.len() {
@@ -49,7 +49,8 @@ pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
             record.compression() == CompressionMethod::Stored,
             "array '{name}' is compressed (numpy.savez_compressed): save it with numpy.savez"
         );
-        let size = record.size();
+        // A record may claim more than the file has.
+        let size = record.size().min(length);
         entries.push(array(&name, record, size).with_context(|| format!("array '{name}'"))?);
     }
     Ok(entries)
@@ -67,13 +68,14 @@ fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
     let count = rushlight_base::numel(&sizes)? as u64;
     let bytes = count.checked_mul(dtype.size() as u64).filter(|bytes| *bytes <= size);
     let bytes = bytes.with_context(|| format!("{count} elements do not fit into a record of {size} bytes"))?;
-    let mut content = Vec::with_capacity(bytes as usize);
-    record.take(bytes).read_to_end(&mut content)?;
-    ensure!(content.len() as u64 == bytes, "{bytes} bytes are announced, but {} follow", content.len());
-    if *dtype == DType::Bool {
-        content.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
-    }
-    let mut entry = Entry::contiguous(name, *dtype, &sizes, storage(&content)?)?;
+    let storage = filled_storage(bytes as usize, |content| {
+        record.read_exact(content)?;
+        if *dtype == DType::Bool {
+            normalise_bools(content);
+        }
+        Ok(())
+    })?;
+    let mut entry = Entry::contiguous(name, *dtype, &sizes, storage)?;
     if header.order() == Order::Fortran {
         let turned: DimVec = sizes.iter().rev().copied().collect();
         entry.strides = contiguous_strides(&turned).iter().rev().copied().collect();
@@ -81,26 +83,9 @@ fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
     Ok(entry)
 }
 
-fn storage(bytes: &[u8]) -> Result<Storage> {
-    let storage = Storage::allocate(bytes.len())?;
-    // SAFETY: the storage is new and has as many bytes.
-    unsafe { storage.data().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-    Ok(storage)
-}
-
 /// Writes an archive as `numpy.savez` does. The file is replaced whole or not at all.
 pub fn save(path: &Path, entries: &[Entry]) -> Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let result = File::create(&beside)
-        .map_err(anyhow::Error::from)
-        .and_then(|file| write(file, entries))
-        .and_then(|()| Ok(std::fs::rename(&beside, path)?));
-    if result.is_err() {
-        // What there is of it is of no use; why it failed is told.
-        let _ = std::fs::remove_file(&beside);
-    }
-    result.with_context(|| format!("cannot write {}", path.display()))
+    Ok(replace(path, |new| write(File::create(new)?, entries).map_err(|error| err!(Io, "{error:#}")))?)
 }
 
 fn write(file: File, entries: &[Entry]) -> Result<()> {
@@ -119,6 +104,6 @@ fn write(file: File, entries: &[Entry]) -> Result<()> {
         WriteOptions::new_header_only().dtype(dtype).shape(&sizes).writer(&mut archive).write_header_only()?;
         archive.write_all(&entry.row_major()?)?;
     }
-    archive.finish()?.sync_all()?;
+    archive.finish()?;
     Ok(())
 }

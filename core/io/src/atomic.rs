@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes `path` through `write`, which is given the path of the new file (it exists and is empty).
-pub(crate) fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     // A link keeps pointing where it points: the file behind it is the one to replace.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let temporary = create_beside(&target)?;

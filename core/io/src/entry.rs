@@ -172,7 +172,7 @@ pub(crate) fn storage_bytes(storage: &Storage) -> &[u8] {
 }
 
 /// A new host storage of `bytes` bytes, filled by `fill`. The caller has checked `bytes` against the input.
-pub(crate) fn filled_storage(bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Storage> {
+pub fn filled_storage(bytes: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Storage> {
     let storage = Storage::allocate(bytes)?;
     if bytes > 0 {
         // SAFETY: the storage is new and has `bytes` writable bytes that nobody else knows of; they are zeroed
@@ -187,7 +187,7 @@ pub(crate) fn filled_storage(bytes: usize, fill: impl FnOnce(&mut [u8]) -> Resul
 }
 
 /// Brings the bytes of a `bool` storage to 0 and 1: every other value is undefined behaviour in a kernel.
-pub(crate) fn normalise_bools(bytes: &mut [u8]) {
+pub fn normalise_bools(bytes: &mut [u8]) {
     for byte in bytes {
         *byte = u8::from(*byte != 0);
     }

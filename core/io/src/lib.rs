@@ -13,12 +13,13 @@ pub mod safetensors;
 mod state;
 mod tensors;
 
-pub use entry::Entry;
+pub use atomic::replace;
+pub use entry::{Entry, filled_storage, normalise_bools};
 pub use state::{Incompatible, copy_state};
 
 use rushlight_base::{Result, ensure, err};
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 /// Loads the tensors of a `.pt` or safetensors file; the content tells which it is.
@@ -28,10 +29,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
 
 fn load_with(path: &Path, entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>) -> Result<Vec<Entry>> {
     let mut source = open(path)?;
-    let mut start = Vec::new();
-    source.by_ref().take(24).read_to_end(&mut start)?;
-    source.rewind()?;
-    let entries = match pt::is_pt(&start) {
+    let entries = match pt::is_pt(&mut source)? {
         true => pt::read(source).and_then(entries_of),
         false => safetensors::read(source).map(|file| file.entries),
     };

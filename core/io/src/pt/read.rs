@@ -31,18 +31,23 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
     read(open(path.as_ref())?).map_err(|error| error.context(path.as_ref().display()))
 }
 
-/// Is a file that begins so one of PyTorch's? 24 bytes are enough to tell.
-pub fn is_pt(start: &[u8]) -> bool {
-    start.starts_with(b"PK") || legacy::magic_end(start).is_some()
+/// Does a source begin as PyTorch's files do? It is left at its start.
+pub fn is_pt(source: &mut (impl Read + Seek)) -> Result<bool> {
+    let start = start_of(source)?;
+    Ok(start.starts_with(b"PK") || legacy::magic_end(&start).is_some())
+}
+
+fn start_of(source: &mut (impl Read + Seek)) -> Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(legacy::LONGEST_MAGIC);
+    source.by_ref().take(legacy::LONGEST_MAGIC as u64).read_to_end(&mut start)?;
+    source.rewind()?;
+    Ok(start)
 }
 
 /// Reads from any source that can seek.
 pub fn read(mut source: impl Read + Seek) -> Result<Checkpoint> {
     let length = length_of(&mut source)?;
-    let mut start = Vec::with_capacity(legacy::LONGEST_MAGIC);
-    source.by_ref().take(legacy::LONGEST_MAGIC as u64).read_to_end(&mut start)?;
-    source.rewind()?;
-    if legacy::magic_end(&start).is_some() {
+    if legacy::magic_end(&start_of(&mut source)?).is_some() {
         return legacy::read(source, length);
     }
     let mut archive = Archive::open(source, length)?;
