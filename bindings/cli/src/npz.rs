@@ -6,7 +6,7 @@ use rushlight_base::{DType, DimVec, contiguous_strides, err};
 use rushlight_io::{Entry, filled_storage, normalise_bools, replace};
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -35,9 +35,10 @@ pub fn is_npz(file: &File) -> bool {
 }
 
 /// The arrays of an archive.
-pub fn read(source: File) -> Result<Vec<Entry>> {
-    let length = source.metadata()?.len();
+pub fn read(mut source: impl Read + Seek) -> Result<Vec<Entry>> {
+    let length = source.seek(SeekFrom::End(0))?;
     let mut archive = ZipArchive::new(source)?;
+    ensure!(!archive.has_duplicate_names(), "two arrays of the archive have one name");
     let mut entries = Vec::with_capacity(archive.len());
     for at in 0..archive.len() {
         let record = archive.by_index(at)?;
@@ -88,8 +89,9 @@ pub fn save(path: &Path, entries: &[Entry]) -> Result<()> {
     Ok(replace(path, |new| write(File::create(new)?, entries).map_err(|error| err!(Io, "{error:#}")))?)
 }
 
-fn write(file: File, entries: &[Entry]) -> Result<()> {
-    let mut archive = ZipWriter::new(file);
+/// Writes an archive to a sink.
+pub fn write(sink: impl Write + Seek, entries: &[Entry]) -> Result<()> {
+    let mut archive = ZipWriter::new(sink);
     let mut names = HashSet::new();
     for entry in entries {
         let name = &entry.name;
