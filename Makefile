@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
+.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-soak fuzz soak sanitize test-install test-arm64 check features opgen opgen-check notices \
         notices-check valgrind bench bench-java compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -44,7 +44,7 @@ demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compare
 	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
 	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
 
-test: check test-rust test-native test-java examples demo test-install valgrind ## everything that must hold
+test: check test-rust test-native test-java test-soak examples demo test-install valgrind ## everything that must hold
 	@echo "make test: all passed"
 
 # ---- Parts of `make test` ----
@@ -110,9 +110,25 @@ notices: setup ## writes THIRD_PARTY_NOTICES.md
 notices-check: setup
 	cargo run -q --locked -p rushlight-checks --bin notices -- --check
 
+test-soak: jar
+	java -cp $(JAR) tests/soak/Soak.java 200000 0 64
+
 valgrind: cmake ## the C demo program and the C tests under valgrind
 	valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
 	@tests/c/valgrind.sh $(CMAKE_BUILD)/tests/c
+
+# ---- Looking for faults, for as long as one likes (docs/RELIABILITY.md) ----
+
+fuzz: setup ## TIME=600 READERS="pt npz": damages inputs of every reader for so many seconds each; needs a nightly compiler
+	@tests/fuzz/run.sh $(or $(TIME),600) build/fuzz $(READERS)
+
+soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: threads train at once, from C and from Java; temporaries that nobody closes
+	@$(CMAKE_BUILD)/tests/c/c_soak $(or $(MINUTES),1) $(or $(THREADS),64)
+	@java -cp $(JAR) tests/soak/Soak.java $(or $(N),10000000) $(or $(MINUTES),1) $(or $(THREADS),64)
+
+sanitize: setup ## the C and C++ tests under AddressSanitizer, LeakSanitizer and ThreadSanitizer; needs clang and a nightly compiler
+	@tests/sanitize/run.sh address build/asan
+	@tests/sanitize/run.sh thread build/tsan
 
 # ---- Measuring ----
 
