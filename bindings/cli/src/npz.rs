@@ -1,7 +1,7 @@
 //! NumPy's archives: a zip file with an array in each record, whose name ends in `.npy`.
 
 use anyhow::{Context, Result, bail, ensure};
-use npyz::{Order, TypeStr, WriteOptions, WriterBuilder};
+use npyz::{NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder};
 use rushlight_base::{DType, DimVec, contiguous_strides, err};
 use rushlight_io::{Entry, filled_storage, normalise_bools, replace};
 use std::collections::HashSet;
@@ -28,6 +28,9 @@ const DTYPES: [(DType, &str); 14] = [
     (DType::C64, "<c8"),
     (DType::C128, "<c16"),
 ];
+
+/// The longest header of an array: NumPy's own bound.
+const MAX_HEADER: u32 = 10_000;
 
 /// Is this a zip file of arrays only?
 pub fn is_npz(file: &File) -> bool {
@@ -57,8 +60,23 @@ pub fn read(mut source: impl Read + Seek) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// The header of an array, with its length checked before anybody takes memory for it.
+fn header(record: &mut impl Read) -> Result<NpyHeader> {
+    // Magic, version, and the length: 2 bytes in version 1, 4 in later ones.
+    let mut start = [0u8; 12];
+    record.read_exact(&mut start[..10])?;
+    let (read, length) = if start[6] < 2 {
+        (10, u32::from(u16::from_le_bytes([start[8], start[9]])))
+    } else {
+        record.read_exact(&mut start[10..])?;
+        (12, u32::from_le_bytes([start[8], start[9], start[10], start[11]]))
+    };
+    ensure!(length <= MAX_HEADER, "a header of {length} bytes is too long");
+    Ok(NpyHeader::from_reader(start[..read].chain(record))?)
+}
+
 fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
-    let header = npyz::NpyHeader::from_reader(&mut record)?;
+    let header = header(&mut record)?;
     let written = header.dtype().descr();
     let found = DTYPES.iter().find(|(_, text)| written.trim_matches('\'') == *text);
     let Some((dtype, _)) = found else { bail!("the dtype {written} is not supported") };

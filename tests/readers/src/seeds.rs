@@ -41,7 +41,8 @@ fn recorded() -> Vec<PathBuf> {
 /// The files of a folder, sorted; none if there is no such folder.
 pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
     files.sort();
     files
 }
@@ -105,14 +106,21 @@ pub fn schemas() -> Vec<Vec<u8>> {
 
 /// Equations, behind the operands that they are for.
 pub fn equations() -> Vec<Vec<u8>> {
-    let equations: [&[u8]; 6] =
-        [b"\x08\x02ij,jk->ik", b"\x07\x01ii", b"\x00\x01...->...", b"\x00\x01i...->...i", b"\x1b\x03,,->", b"\x24\x02bij,jk"];
+    let equations: [&[u8]; 6] = [
+        b"\x08\x02ij,jk->ik",
+        b"\x07\x01ii",
+        b"\x00\x01...->...",
+        b"\x00\x01i...->...i",
+        b"\x1b\x02,->",
+        b"\x04\x02bij,jk",
+    ];
     equations.map(<[u8]>::to_vec).to_vec()
 }
 
 /// Names of devices, dtypes and operators.
 pub fn names() -> Vec<Vec<u8>> {
-    let names = ["cpu", "cuda:1", "meta", "float32", "complex64", "add.Tensor", "aten::sum", "rushlight::sum.dim_IntList"];
+    let names =
+        ["cpu", "cuda:1", "meta", "float32", "complex64", "add.Tensor", "aten::sum", "rushlight::sum.dim_IntList"];
     names.map(|name| name.as_bytes().to_vec()).to_vec()
 }
 

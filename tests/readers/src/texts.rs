@@ -41,7 +41,7 @@ const OPERANDS: [&[i64]; 8] = [&[2, 3], &[3, 2], &[3], &[], &[1, 3, 2], &[2, 2, 
 pub fn einsum(bytes: &[u8]) {
     let [choice, count, equation @ ..] = bytes else { return };
     let Ok(equation) = from_utf8(equation) else { return };
-    let sizes = |nth: u8| OPERANDS[usize::from(choice.rotate_left(3 * u32::from(nth)) & 7)];
+    let sizes = |nth: u8| OPERANDS[usize::from(choice.rotate_right(3 * u32::from(nth)) & 7)];
     let sizes: Vec<&[i64]> = (0..count % 4).map(sizes).collect();
     let result = |device: Device| {
         let options = Options { device: Some(device), ..Options::default() };
@@ -75,4 +75,3 @@ pub fn names(bytes: &[u8]) {
         Err(error) => assert_eq!(error.kind(), ErrorKind::UnknownOperator, "{error}"),
     }
 }
-
