@@ -39,10 +39,9 @@ jar: build ## the Java library with the native one inside
 
 # ---- The two commands of the README ----
 
-demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compares with PyTorch
+demo: cmake jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
-	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
-	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
+	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
 test: check test-rust test-native test-java examples demo test-install valgrind ## everything that must hold
 	@echo "make test: all passed"
