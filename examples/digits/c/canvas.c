@@ -96,19 +96,16 @@ void canvas_paste(canvas* self, int64_t y, int64_t x, const rlt_tensor* picture)
 
 /* The letters of a text beside each other: [9, 6 * letters]. */
 static rlt_tensor* typeset(const canvas* self, const char* text) {
-  enum { LONGEST = 64 };
-  const int64_t rows_first[3] = {1, 0, 2}, joined[2] = {9, -1};
-  int64_t codes[LONGEST], length = 0;
-  rlt_tensor *index, *letters;
-  while (length < LONGEST && text[length]) {
-    codes[length] = text[length] - ' ';
-    ++length;
-  }
-  TRY(rlt_tensor_from_data(codes, (int64_t)sizeof *codes * length, &length, 1, RLT_DTYPE_INT64, &index));
-  TRY(rlt_tensor_index_select(self->glyphs, 0, index, &letters));
+  const int64_t length = (int64_t)strlen(text), rows_first[3] = {1, 0, 2}, joined[2] = {9, -1};
+  const rlt_scalar space = integer(' '), one = integer(1);
+  rlt_tensor *codes, *letters;
+  TRY(rlt_tensor_from_data(text, length, &length, 1, RLT_DTYPE_UINT8, &codes));
+  STEP(codes, rlt_tensor_to_dtype(codes, RLT_DTYPE_INT64, 0, 0, NULL, &next));
+  TRY(rlt_tensor_sub_Scalar_(codes, &space, &one));
+  TRY(rlt_tensor_index_select(self->glyphs, 0, codes, &letters));
   STEP(letters, rlt_tensor_permute(letters, rows_first, 3, &next));
   STEP(letters, rlt_tensor_reshape(letters, joined, 2, &next));
-  rlt_tensor_free(index);
+  rlt_tensor_free(codes);
   return letters;
 }
 
