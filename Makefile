@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-soak fuzz soak sanitize test-install test-arm64 check features opgen opgen-check notices \
+.PHONY: help setup build configure cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-soak fuzz soak sanitize test-install test-arm64 check features opgen opgen-check notices \
         notices-check valgrind bench bench-java compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -29,9 +29,11 @@ setup: ## installs, or names, what the other commands need
 build: setup ## the native library: target/release/librushlight.{so,a}
 	cargo build --release --locked -p rushlight-capi
 
-cmake: build
+configure: build
 	@mkdir -p build
 	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+
+cmake: configure
 	cmake --build $(CMAKE_BUILD) -j $(JOBS)
 
 jar: build ## the Java library with the native one inside
@@ -39,10 +41,10 @@ jar: build ## the Java library with the native one inside
 
 # ---- The two commands of the README ----
 
-demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compares with PyTorch
+demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
+	cmake --build $(CMAKE_BUILD) --target digits -j $(JOBS)
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
-	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
-	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
+	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
 test: check test-rust test-native test-java test-soak examples demo test-install valgrind ## everything that must hold
 	@echo "make test: all passed"
