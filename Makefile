@@ -120,7 +120,8 @@ bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
 bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
-	@java -Xmx256m -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Temporaries.java
 
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }
