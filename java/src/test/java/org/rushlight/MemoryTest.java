@@ -47,6 +47,7 @@ class MemoryTest {
     @Test
     void temporariesOfManyThreadsAreBounded() throws InterruptedException {
         int each = 500_000;
+        long before = Leaks.live();
         long most = 0;
         try (Tensor one = Torch.ones(1)) {
             List<Thread> threads = Stream.generate(() -> new Thread(() -> {
@@ -62,6 +63,7 @@ class MemoryTest {
         }
         // A pressure of 64 MiB is that of 131072 handles; a collection may come a little late.
         assertTrue(most > 50_000 && most < each, most + " live handles");
+        Leaks.collect(before);
     }
 
     @Test

@@ -226,6 +226,15 @@ public abstract class Optimizer implements AutoCloseable {
         return known != null ? known : keep(index, name, Torch.zeros_like(parameter));
     }
 
+    /** The same for several parameters. */
+    final Tensor[] zeros(List<Integer> which, String name, Tensor[] parameters) {
+        Tensor[] tensors = new Tensor[parameters.length];
+        for (int i = 0; i < tensors.length; i++) {
+            tensors[i] = zeros(which.get(i), name, parameters[i]);
+        }
+        return tensors;
+    }
+
     /** The state tensor called {@code name} of each of these parameters. */
     final Tensor[] gather(List<Integer> which, String name) {
         return which.stream().map(index -> state.get(index).get(name)).toArray(Tensor[]::new);
