@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
+.PHONY: help setup build cmake jar jars demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
         notices-check valgrind bench bench-java compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -36,6 +36,14 @@ cmake: build
 
 jar: build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
+
+# The library for ARM64, if somebody has built it.
+ARM64 := $(wildcard target/aarch64-unknown-linux-gnu/release/librushlight.so)
+
+jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
+	@ls -l java/target/*.jar
+	@tests/jars/run.sh java/target/rushlight-$(VERSION) build/jars
 
 # ---- The two commands of the README ----
 
