@@ -26,7 +26,7 @@ class NamesTest {
     /** PyTorch's name of an operator; {@link Tensor#variance} is the same for Kotlin. */
     private static final String EXEMPT = "var";
 
-    private static List<Class<?>> publicClasses() throws IOException, ClassNotFoundException {
+    static List<Class<?>> publicClasses() throws IOException, ClassNotFoundException {
         List<Class<?>> found = new ArrayList<>();
         List<Path> files;
         try (Stream<Path> all = Files.walk(CLASSES)) {
