@@ -37,13 +37,12 @@ cmake: build
 jar: build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
 
-# The library for ARM64, if somebody has built it.
-ARM64 := $(wildcard target/aarch64-unknown-linux-gnu/release/librushlight.so)
+# The library for ARM64, if `make arm64` has built it.
+ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
 
 jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
 	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
 	@ls -l java/target/*.jar
-	@tests/jars/run.sh java/target/rushlight-$(VERSION) build/jars
 
 # ---- The two commands of the README ----
 
@@ -85,7 +84,8 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
 test-java: build
-	$(MAVEN) verify
+	$(MAVEN) -P publish verify
+	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
