@@ -2,7 +2,9 @@ package org.rushlight;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
+import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
 import org.junit.jupiter.api.Test;
@@ -39,6 +41,24 @@ class ClassLoadersTest {
             torch1.getMethod("setNumThreads", int.class).invoke(null, 1);
             torch2.getMethod("setNumThreads", int.class).invoke(null, 2);
             assertEquals(1, torch1.getMethod("getNumThreads").invoke(null));
+        }
+    }
+
+    /** An application server that takes a program away gets its memory back. */
+    @Test
+    void aClassLoaderThatNobodyNeedsIsFreed() throws Exception {
+        WeakReference<ClassLoader> freed = used();
+        for (int i = 0; i < 200 && freed.get() != null; i++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        assertNull(freed.get());
+    }
+
+    private static WeakReference<ClassLoader> used() throws Exception {
+        try (URLClassLoader loader = another()) {
+            assertEquals(3, sumOfOnes(loader.loadClass("org.rushlight.Torch")));
+            return new WeakReference<>(loader);
         }
     }
 
