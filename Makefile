@@ -13,8 +13,8 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build configure cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-soak fuzz soak sanitize test-install test-arm64 check features opgen opgen-check notices \
-        notices-check valgrind bench bench-java compare-build compare size install clean
+# No target is a file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -38,6 +38,13 @@ cmake: configure
 
 jar: build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
+
+# The library for ARM64, if `make arm64` has built it.
+ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
+
+jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
+	@ls -l java/target/*.jar
 
 # ---- The two commands of the README ----
 
@@ -79,7 +86,8 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
 test-java: build
-	$(MAVEN) verify
+	$(MAVEN) -P publish verify
+	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
@@ -138,7 +146,8 @@ bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
 bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
-	@java -Xmx256m -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Temporaries.java
 
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }
