@@ -26,8 +26,9 @@ help: ## lists the commands
 setup: ## installs, or names, what the other commands need
 	@cmake/setup.sh
 
-build: setup ## the native library: target/release/librushlight.{so,a}
-	cargo build --release --locked -p rushlight-capi
+build: setup ## the native library and the tool: target/release/librushlight.{so,a}, target/release/rushlight
+	@# Both in one command, as CMake's driver does: asked for alone, the tool's features would have parts of the library built anew.
+	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
 cmake: build
 	@mkdir -p build
@@ -144,8 +145,6 @@ size: setup ## stripped sizes: minimal, inference, full
 install: cmake jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
 	cmake --install $(CMAKE_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
-	cargo build --release --locked -p rushlight-cli
-	install -D -m 755 target/release/rushlight $(abspath $(PREFIX))/bin/rushlight
 
 clean: ## removes everything that was built
 	cargo clean

@@ -1,5 +1,5 @@
-//! Linker settings of the shipped shared library: its soname, its exported names, its size, and the thread-exit hook
-//! that lets `dlclose` really unload it (see `src/support/unload.rs`).
+//! Linker settings of the shipped shared library: its soname, its exported names, its size, the pages it can be loaded
+//! on, and the thread-exit hook that lets `dlclose` really unload it (see `src/support/unload.rs`).
 
 use std::env;
 use std::fs;
@@ -23,6 +23,9 @@ fn main() {
         "-Wl,--defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit".to_owned(),
         "-Wl,--gc-sections".to_owned(),
         "-Wl,-z,relro,-z,now".to_owned(),
+        format!("-Wl,-z,max-page-size={}", largest_page()),
+        // Debug information that is kept apart is found by it.
+        "-Wl,--build-id=sha1".to_owned(),
     ];
     for argument in arguments {
         println!("cargo:rustc-cdylib-link-arg={argument}");
@@ -30,6 +33,12 @@ fn main() {
     if links_with(FOLD) {
         println!("cargo:rustc-cdylib-link-arg={FOLD}");
     }
+}
+
+/// Segments begin on pages, so a library loads where pages are as large as its linker thought they could be, and smaller.
+/// Android and kernels for arm64 have 16 KiB, some of the latter 64.
+fn largest_page() -> usize {
+    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("aarch64") { 65536 } else { 16384 }
 }
 
 /// Does the linker of this build take `argument`? LLD, which rustc brings along for x86-64, folds; GNU ld cannot.
