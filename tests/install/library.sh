@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a shared library that leaves the house has: segments for pages of 16 KiB, a soname, a build id, no needs but those of the
-# C library; and not: a search path, code that is changed while it loads, a stack that can be executed.
+# C library; and not: other names than the interface's, a search path, code that is changed while it loads, a stack that can be executed.
 # Usage: library.sh LIBRARY, or library.sh --in-jar JAR for each library in a jar
 set -eu
 : "${READELF:=readelf}"
@@ -38,6 +38,9 @@ for library; do
       *) fail "$name: needs $other" ;;
     esac
   done
+  exported=$("$READELF" -W --dyn-syms "$library" | awk '$5 != "LOCAL" && $7 != "UND" && NF == 8 { print $8 }')
+  echo "$exported" | grep -q '^rlt_tensor_add_Tensor$' || fail "$name: does not export the interface"
+  if echo "$exported" | grep -vE '^(rlt_|Java_org_rushlight_|JNI_On|Name$)'; then fail "$name: exports more than the interface"; fi
   "$READELF" -nW "$library" 2>/dev/null | grep -q 'Build ID' || fail "$name: no build id"
   echo "$name: pages of 16 KiB, build id, needs" $needed
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the static library alone, with a prefix before its names, and uses it: by CMake, by pkg-config, and beside the shared
-# library that is installed in PREFIX.
+# Installs the static library alone, stripped and with a prefix before its names, and uses it: by CMake, by pkg-config, and beside the
+# shared library that is installed in PREFIX.
 # Usage: prefixed.sh PREFIX BUILD_DIR
 set -eu
 usual=$(cd "$1" && pwd)
@@ -12,9 +12,11 @@ prefix=$build/prefix
 . "$here/support.sh"
 
 rm -rf "$prefix"
-use_package "$root" rushlight -DRUSHLIGHT_BUILD_SHARED=OFF -DRUSHLIGHT_SYMBOL_PREFIX=other_ -DRUSHLIGHT_BUILD_TESTS=OFF
+use_package "$root" rushlight -DRUSHLIGHT_BUILD_SHARED=OFF -DRUSHLIGHT_SYMBOL_PREFIX=other_ -DRUSHLIGHT_SYMBOLS=stripped \
+  -DRUSHLIGHT_BUILD_TESTS=OFF
 cmake --install "$build/rushlight" --prefix "$prefix" >/dev/null
 [ ! -e "$prefix/lib/librushlight.so" ] || fail "RUSHLIGHT_BUILD_SHARED=OFF installed a shared library"
+if readelf -SW "$prefix/bin/rushlight" | grep -q '\.symtab'; then fail "RUSHLIGHT_SYMBOLS=stripped installed a tool that is not stripped"; fi
 
 use_package "$here/prefixed" programs
 expect "find_package with a symbol prefix, C" "$derivative" "$("$build/programs/hello_c")"

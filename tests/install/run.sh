@@ -33,3 +33,4 @@ cmake --install "$build/fetch" --prefix "$build/fetched" >/dev/null
 expect "FetchContent without rules for installing" "bin/hello_c" "$(cd "$build/fetched" && find . -type f | sed 's/^..//')"
 
 "$here/prefixed.sh" "$prefix" "$build/prefixed"
+"$here/options.sh" "$build"
