@@ -13,6 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 RELEASE_BUILDS := build/release
 PLATFORM := linux-$(shell uname -m)
+ARM64_BUILD := $(filter-out $(RELEASE_BUILDS)/$(PLATFORM),$(wildcard $(RELEASE_BUILDS)/linux-aarch64))
 LIBRARY := target/release/librushlight.so
 
 .PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 arm64 check features opgen opgen-check notices \
@@ -156,9 +157,11 @@ dist: setup ## archives to hand out, in build/dist: SDKs (arm64's if `make arm64
 	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
 	@rm -rf build/dist && mkdir -p build/dist
 	@cargo run -q --locked -p rushlight-checks --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
-	@rm -rf build/native && mkdir build/native && cp -L $(RELEASE_BUILDS)/$(PLATFORM)/lib/librushlight.so build/native
+	@rm -rf build/native
+	@for platform in $(RELEASE_BUILDS)/*; do install -D $$platform/lib/librushlight.so build/native/$$(basename $$platform)/librushlight.so; done
 	@# Maven takes a library over only if it is newer than the last one, so it begins and ends with nothing.
-	mvn -q -f java/pom.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native clean package
+	mvn -q -f java/pom.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
+	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) clean package
 	@cp java/target/rushlight-$(VERSION)*.jar build/dist && mvn -q -f java/pom.xml clean
 	@cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist
 	@cp build/dist/SHA256SUMS build/dist.sums && cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist && cmp build/dist.sums build/dist/SHA256SUMS
