@@ -1,7 +1,8 @@
 # What `make install` and `cmake --install` lay out; docs/building.md has it as a table.
 include(CMakePackageConfigHelpers)
 if(RUSHLIGHT_IS_TOP_LEVEL)
-  set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Folder of libraries below the prefix")
+  # Of the type PATH, CMake would make a whole path of what the command line says.
+  set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the prefix")
 endif()
 include(GNUInstallDirs)
 
