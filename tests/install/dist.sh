@@ -43,7 +43,7 @@ check_sdk() { # platform, prefix of its archives
   # A function of the interface has no line before the other archive is there, and its line of the source then.
   address=0x$("$(tool "$1" readelf)" -W --dyn-syms "$library" | awk '$8 == "rlt_tensor_free" { print $2 }')
   line() { "$(tool "$1" addr2line)" -e "$library" "$address"; }
-  [ "$(line "$1")" = '??:0' ] || fail "$library has debug information in it"
+  case $(line "$1") in '??:'*) ;; *) fail "$library has debug information in it: $(line "$1")" ;; esac
   tar -C "$unpacked" -xzf "$2-debug.tar.gz"
   case $(line "$1") in
     /rushlight-*/capi/src/*.rs:[1-9]*) echo "$1: debug information is found: $(line "$1")" ;;
