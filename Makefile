@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
+.PHONY: help setup build cmake jar demo examples test docs docs-test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
         notices-check valgrind bench bench-java compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -44,7 +44,7 @@ demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compare
 	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
 	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
 
-test: check test-rust test-native test-java examples demo test-install valgrind ## everything that must hold
+test: check test-rust test-native test-java examples demo test-install docs-test valgrind ## everything that must hold
 	@echo "make test: all passed"
 
 # ---- Parts of `make test` ----
@@ -85,6 +85,9 @@ examples: cmake jar ## runs the short examples
 test-install: ## installs into a folder and uses that as a stranger would
 	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null
 	@tests/install/run.sh build/prefix build/install
+
+docs-test: ## runs the code of the documents with what test-install has installed; PYTHON=file: a Python with PyTorch; PAGE=file.md
+	@cargo run -q --locked -p rushlight-checks --bin documents -- run build/prefix build/docs $(PAGE)
 
 check: setup opgen-check notices-check ## formatting, lints, generated files
 	cargo fmt --all --check
@@ -138,6 +141,18 @@ compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=
 
 size: setup ## stripped sizes: minimal, inference, full
 	@bench/size.sh
+
+# ---- The site ----
+
+MDBOOK := $(CARGO_TARGET_DIR)/tools/bin/mdbook
+
+$(MDBOOK):
+	env -u CARGO_TARGET_DIR cargo install -q mdbook --version 0.5.4 --locked --no-default-features --features search --root $(CARGO_TARGET_DIR)/tools
+
+docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
+	@rm -rf build/book build/site
+	@cargo run -q --locked -p rushlight-checks --bin documents -- book build/book
+	$(MDBOOK) build docs
 
 # ---- Installing ----
 
