@@ -42,6 +42,19 @@ fn a_comment_that_is_no_mark_or_has_no_block_is_an_error() {
     assert!(parse("<!-- prints -->\n\nWords.\n").is_err());
 }
 
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let page = |text: &str| Page::parse("docs/cli.md", format!("# One `two`\n\n{text}\n")).unwrap();
+    for good in ["[a](#one-two)", "[a](../README.md#java)", "[a](../Makefile)", "[a](https://example.org/)"] {
+        let pages = [page(good), Page::read("README.md").unwrap()];
+        assert!(!links::problems(&pages).iter().any(|problem| problem.starts_with("docs/cli.md")), "{good}");
+    }
+    for bad in ["[a](#two)", "[a](../README.md#jave)", "[a](../Makefil)", "[a](../docs)"] {
+        let pages = [page(bad), Page::read("README.md").unwrap()];
+        assert!(links::problems(&pages).iter().any(|problem| problem.starts_with("docs/cli.md:3:")), "{bad}");
+    }
+}
+
 /// The crate map names every member of the workspace.
 #[test]
 fn the_crate_map_is_complete() {

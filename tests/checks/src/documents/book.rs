@@ -1,5 +1,5 @@
 //! Gathers the site: every document, and every file that one of them links to, at its place in the repository, so
-//! that links work on the site as they do in a checkout. `docs/SUMMARY.md` is the table of contents; mdBook wants it at the root.
+//! that links work on the site as they do in a checkout. `docs/SUMMARY.md` is the table of contents, a document as well; mdBook wants it at the root.
 
 use super::links;
 use super::page::Page;
@@ -17,14 +17,13 @@ pub fn missing(pages: &[Page]) -> Vec<String> {
         return vec![format!("there is no {SUMMARY}")];
     };
     let named: BTreeSet<String> = summary.links.iter().filter_map(|(_, target)| links::file(summary, target)).collect();
-    let others = pages.iter().filter(|page| page.path != SUMMARY && !named.contains(&page.path));
+    let others = pages.iter().filter(|page| !named.contains(&page.path));
     others.map(|page| format!("{SUMMARY} does not name {}", page.path)).collect()
 }
 
 /// Writes what mdBook reads.
 pub fn gather(pages: &[Page], folder: &Path) -> Result<(), String> {
-    let mut files: BTreeSet<String> =
-        pages.iter().map(|page| page.path.clone()).filter(|path| path != SUMMARY).collect();
+    let mut files: BTreeSet<String> = pages.iter().map(|page| page.path.clone()).collect();
     for page in pages {
         files.extend(page.links.iter().filter_map(|(_, target)| links::file(page, target)));
     }
