@@ -3,8 +3,8 @@
 //! `documents book FOLDER` gathers what mdBook makes the site of.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to a terminal")]
 
-use rushlight_checks::documents::story::{self, Places};
-use rushlight_checks::documents::{self, book};
+use rushlight_checks::documents::places::Places;
+use rushlight_checks::documents::{self, book, story};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 
 use super::links;
 use super::page::Page;
+use super::places::write;
 use crate::root;
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +29,7 @@ pub fn gather(pages: &[Page], folder: &Path) -> Result<(), String> {
         files.extend(page.links.iter().filter_map(|(_, target)| links::file(page, target)));
     }
     for file in &files {
-        write(&folder.join(file), &fs::read(root().join(file)).map_err(|error| format!("{file}: {error}"))?)?;
+        write(&folder.join(file), fs::read(root().join(file)).map_err(|error| format!("{file}: {error}"))?)?;
     }
     let Some(summary) = pages.iter().find(|page| page.path == SUMMARY) else {
         return Err(format!("there is no {SUMMARY}"));
@@ -39,10 +40,5 @@ pub fn gather(pages: &[Page], folder: &Path) -> Result<(), String> {
             lines[line - 1] = lines[line - 1].replace(&format!("]({target})"), &format!("]({file})"));
         }
     }
-    write(&folder.join("SUMMARY.md"), lines.join("\n").as_bytes())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    folder.and_then(|()| fs::write(path, bytes)).map_err(|error| format!("{}: {error}", path.display()))
+    write(&folder.join("SUMMARY.md"), lines.join("\n"))
 }

@@ -1,6 +1,6 @@
 //! The documents of the project: which they are, and what holds for all of them.
 //!
-//! `page` reads one, `links` follows its links, `programs` makes programs of its code, `story` runs them block by block,
+//! `page` reads one, `links` follows its links, `programs` makes programs of its code, `places` compiles them, `story` runs them block by block,
 //! `book` gathers the files of the site.
 //!
 //! A line before a fenced block, an HTML comment, says what the block is, where its language does not say all:
@@ -18,6 +18,7 @@
 pub mod book;
 pub mod links;
 pub mod page;
+pub mod places;
 pub mod programs;
 pub mod story;
 

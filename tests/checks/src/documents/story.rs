@@ -4,24 +4,12 @@
 //! on all cores, then the pages run beside each other.
 
 use super::page::{Block, Mark, Page};
-use super::programs::{self, Language};
+use super::places::{Places, finished, write};
 use crate::root;
 use std::collections::VecDeque;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Mutex;
-
-/// Where things are.
-#[derive(Debug)]
-pub struct Places {
-    /// Where Rushlight is installed
-    pub prefix: PathBuf,
-    /// The folder of the stories
-    pub build: PathBuf,
-    /// A Python with PyTorch, if there is one
-    pub python: Option<String>,
-}
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -33,9 +21,6 @@ pub struct Report {
     /// Blocks that were left out, with the reason
     pub left_out: Vec<String>,
 }
-
-/// A command with its name for messages.
-type Job = (String, Command);
 
 /// Compiles and runs the pages.
 pub fn run(pages: &[Page], places: &Places) -> Result<Report, String> {
@@ -85,117 +70,7 @@ fn parallel<T: Send, R: Send>(work: Vec<T>, one: impl Fn(T) -> R + Sync) -> Vec<
     done.into_inner().unwrap_or_default()
 }
 
-/// What a command prints, or why it failed.
-fn finished(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{:?}: {error}", command.get_program()))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    if output.status.success() {
-        Ok(text(&output.stdout))
-    } else {
-        Err(format!("{}{}({})", text(&output.stdout), text(&output.stderr), output.status))
-    }
-}
-
 impl Places {
-    fn folder(&self, page: &Page) -> PathBuf {
-        self.build.join(programs::identifier(&page.path))
-    }
-
-    /// Where compiled programs lie: beside the folder of the page, which is the reader's.
-    fn compiled(&self, page: &Page, name: &str) -> PathBuf {
-        self.build.join(format!("{}.{name}", programs::identifier(&page.path)))
-    }
-
-    fn jar(&self) -> Result<PathBuf, String> {
-        let folder = self.prefix.join("share/java");
-        let problem = |error: std::io::Error| format!("{}: {error}", folder.display());
-        let files: Vec<PathBuf> =
-            fs::read_dir(&folder).map_err(problem)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        let name = format!("rushlight-{}.jar", env!("CARGO_PKG_VERSION"));
-        files.into_iter().find(|file| file.ends_with(&name)).ok_or(format!("{} has no {name}", folder.display()))
-    }
-
-    /// A program in the environment that an installation asks for; a program that hangs is an error, too.
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let path = std::env::var("PATH").unwrap_or_default();
-        let prefix = self.prefix.display();
-        let mut command = Command::new("timeout");
-        command.arg("300").arg(program);
-        command.env("PREFIX", &self.prefix).env("PATH", format!("{prefix}/bin:{path}"));
-        command.env("LD_LIBRARY_PATH", format!("{prefix}/lib")).env("CMAKE_PREFIX_PATH", &self.prefix);
-        command.env("PKG_CONFIG_PATH", format!("{prefix}/lib/pkgconfig"));
-        command
-    }
-
-    fn java(&self, classes: &Path) -> Result<Command, String> {
-        let mut command = self.command("java");
-        let path = format!("{}:{}", self.jar()?.display(), classes.display());
-        // Programs that run for a moment: the second compiler of the JVM would cost more than it saves.
-        command.args(["-XX:TieredStopAtLevel=1", "-cp", &path]);
-        Ok(command)
-    }
-
-    fn compiler(&self, language: Language, source: &Path, program: &Path) -> Command {
-        let (compiler, standard) = match language {
-            Language::Cpp => ("g++", "-std=c++17"),
-            Language::C | Language::Java => ("gcc", "-std=c99"),
-        };
-        let mut command = self.command(compiler);
-        // A fragment shows how a value is made and need not use it.
-        command.args([
-            standard,
-            "-O0",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-Wno-unused-variable",
-            "-Wno-unused-but-set-variable",
-        ]);
-        command.arg("-isystem").arg(self.prefix.join("include")).arg(source).arg("-o").arg(program);
-        command.arg("-L").arg(self.prefix.join("lib")).args(["-lrushlight", "-lm"]);
-        command
-    }
-
-    /// The C and C++ programs of a page: one of all its fragments in a language, and the whole ones.
-    fn compilations(&self, page: &Page) -> Result<Vec<Job>, String> {
-        let mut jobs = Vec::new();
-        for (language, ending) in [(Language::C, "c"), (Language::Cpp, "cpp")] {
-            let whole =
-                page.blocks.iter().filter(|block| Language::of(block) == Some(language) && programs::is_whole(block));
-            let whole = whole.map(|block| {
-                (block.line.to_string(), format!("#line {} \"{}\"\n{}", block.line, page.path, block.text))
-            });
-            let fragments = programs::fragments(page, language).map(|text| (ending.to_string(), text));
-            for (name, text) in fragments.into_iter().chain(whole) {
-                let source = self.compiled(page, &format!("{name}.{ending}"));
-                write(&source, &text)?;
-                let program = self.compiled(page, &name);
-                jobs.push((format!("{} ({ending})", page.path), self.compiler(language, &source, &program)));
-            }
-        }
-        Ok(jobs)
-    }
-
-    /// The fragments in Java of all pages, which are compiled together.
-    fn java_compilation(&self, pages: &[Page]) -> Result<Option<Job>, String> {
-        let mut command = self.command("javac");
-        command
-            .args(["-Xlint:all,-processing,-try", "-Werror", "-d"])
-            .arg(self.build.join("classes"))
-            .arg("-cp")
-            .arg(self.jar()?);
-        let mut any = false;
-        for page in pages.iter().filter(|page| super::runs(page)) {
-            if let Some(text) = programs::fragments(page, Language::Java) {
-                let source = self.build.join("java").join(programs::identifier(&page.path)).join("Page.java");
-                write(&source, &text)?;
-                command.arg(source);
-                any = true;
-            }
-        }
-        Ok(any.then(|| ("the fragments in Java".into(), command)))
-    }
-
     /// Runs the blocks of a page.
     fn tell(&self, page: &Page) -> Report {
         let mut report = Report::default();
@@ -216,14 +91,10 @@ impl Places {
         report
     }
 
+    /// What comes of a block, whatever it is.
     fn step(&self, page: &Page, block: &Block, told: &mut Told) -> Result<Step, String> {
         let folder = self.folder(page);
-        for mark in &block.marks {
-            if let Mark::With(path) = mark {
-                let name = Path::new(path).file_name().ok_or(format!("{path} names no file"))?;
-                fs::copy(root().join(path), folder.join(name)).map_err(|error| format!("{path}: {error}"))?;
-            }
-        }
+        self.bring(block, &folder)?;
         if block.is(&Mark::Prints) {
             return match &told.printed {
                 None => Err("no block before this one prints".into()),
@@ -232,80 +103,47 @@ impl Places {
             };
         }
         told.printed = None;
-        if let Some(reason) = block.find(|mark| if let Mark::NotRun(reason) = mark { Some(reason) } else { None }) {
-            told.printed = Some(Printed::Nothing);
-            return Ok(Step::LeftOut(reason.clone()));
-        }
-        if let Some(name) = block.find(|mark| if let Mark::Save(name) = mark { Some(name) } else { None }) {
-            return write(&folder.join(name), &block.text).map(|()| Step::Shown);
-        }
-        if block.find(|mark| matches!(mark, Mark::File(_)).then_some(())).is_some() || block.is(&Mark::Top) {
-            return Ok(Step::Shown);
-        }
-        let mut command = match (Language::of(block), block.language.as_str()) {
-            (Some(language), _) => self.program(page, block, language)?,
-            (None, "sh") => {
-                let mut command = self.command("sh");
-                command.args(["-euc", &block.text]);
-                command
+        for mark in &block.marks {
+            match mark {
+                Mark::NotRun(reason) => return Ok(told.leave_out(reason)),
+                Mark::Save(name) => return write(&folder.join(name), &block.text).map(|()| Step::Shown),
+                // Another test holds it against the file; it belongs to the blocks that follow.
+                Mark::File(_) | Mark::Top => return Ok(Step::Shown),
+                Mark::With(_) | Mark::Continues | Mark::Prints => {}
             }
-            (None, "console") => return self.transcript(&folder, &block.text),
-            (None, "python") => match &self.python {
-                None => {
-                    told.printed = Some(Printed::Nothing);
-                    return Ok(Step::LeftOut("PYTHON=... names no Python with PyTorch".into()));
-                }
-                Some(python) => {
-                    let mut command = self.command(python);
-                    command.args(["-c", &block.text]);
-                    command
-                }
+        }
+        let mut command = match block.language.as_str() {
+            "c" | "cpp" | "java" => self.program(page, block)?,
+            "sh" => self.command_with("sh", ["-euc", &block.text]),
+            "console" => return self.transcript(&folder, &block.text),
+            "python" => match &self.python {
+                None => return Ok(told.leave_out("PYTHON=... names no Python with PyTorch")),
+                Some(python) => self.command_with(python, ["-c", &block.text]),
             },
-            (None, "text") => return Ok(Step::Shown),
-            (None, "") => return Err("a block without a language; use ```sh, ```console or ```text".into()),
-            (None, other) => {
-                return Err(format!("nothing is known about blocks of {other}; save: or not run: says what it is for"));
-            }
+            "text" => return Ok(Step::Shown),
+            "" => return Err("a block without a language; use ```sh, ```console or ```text".into()),
+            other => return Err(format!("what is a block of {other} for? save: or not run: says it")),
         };
-        let text = finished(command.current_dir(&folder))?;
-        // A block that continues another has printed what that one did before.
-        let own = if block.is(&Mark::Continues) { text.strip_prefix(&told.before).unwrap_or(&text) } else { &text };
-        told.printed = Some(Printed::Text(own.to_string()));
-        told.before = text;
+        told.hear(block, finished(command.current_dir(&folder))?);
         Ok(Step::Ran)
     }
 
-    fn program(&self, page: &Page, block: &Block, language: Language) -> Result<Command, String> {
-        let line = block.line.to_string();
-        if language == Language::Java && programs::is_whole(block) {
-            let class = programs::class_name(&block.text).ok_or("a program without a class")?;
-            let source = self.folder(page).join(format!("{class}.java"));
-            write(&source, &block.text)?;
-            let mut command = self.java(Path::new("."))?;
-            command.arg(source);
-            return Ok(command);
-        }
-        if programs::is_whole(block) {
-            return Ok(self.command(self.compiled(page, &line)));
-        }
-        let mut command = match language {
-            Language::C => self.command(self.compiled(page, "c")),
-            Language::Cpp => self.command(self.compiled(page, "cpp")),
-            Language::Java => {
-                let mut command = self.java(&self.build.join("classes"))?;
-                command.arg(format!("{}.Page", programs::identifier(&page.path)));
-                command
+    /// Copies the files of the repository that a block wants into the folder.
+    fn bring(&self, block: &Block, folder: &Path) -> Result<(), String> {
+        for mark in &block.marks {
+            if let Mark::With(path) = mark {
+                let name = Path::new(path).file_name().ok_or(format!("{path} names no file"))?;
+                fs::copy(root().join(path), folder.join(name)).map_err(|error| format!("{path}: {error}"))?;
             }
-        };
-        command.arg(line);
-        Ok(command)
+        }
+        Ok(())
     }
 
     /// A block of commands, each after `$ `, with what they print, errors among it.
     fn transcript(&self, folder: &Path, text: &str) -> Result<Step, String> {
         for part in format!("\n{text}").split("\n$ ").skip(1) {
             let (line, expected) = part.split_once('\n').unwrap_or((part, ""));
-            let output = self.command("sh").args(["-c", &format!("{{ {line}\n}} 2>&1")]).current_dir(folder).output();
+            let output = self.command_with("sh", ["-c", &format!("{{ {line}\n}} 2>&1")]).current_dir(folder).output();
             let output = output.map_err(|error| format!("sh: {error}"))?;
             same(expected, &String::from_utf8_lossy(&output.stdout)).map_err(|problem| format!("{line}: {problem}"))?;
         }
@@ -321,6 +159,20 @@ struct Told {
     before: String,
 }
 
+impl Told {
+    fn leave_out(&mut self, reason: &str) -> Step {
+        self.printed = Some(Printed::Nothing);
+        Step::LeftOut(reason.into())
+    }
+
+    /// A block that continues another has printed what that one did before.
+    fn hear(&mut self, block: &Block, text: String) {
+        let own = if block.is(&Mark::Continues) { text.strip_prefix(&self.before).unwrap_or(&text) } else { &text };
+        self.printed = Some(Printed::Text(own.to_string()));
+        self.before = text;
+    }
+}
+
 enum Printed {
     Text(String),
     /// It was left out.
@@ -331,11 +183,6 @@ enum Step {
     Ran,
     Shown,
     LeftOut(String),
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    folder.and_then(|()| fs::write(path, text)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Is this what was to be printed? Blanks at the ends of lines do not count; `...` is anything.
