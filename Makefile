@@ -57,7 +57,7 @@ demo: configure jar ## trains a convolutional network on handwritten digits from
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
 	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
-test: check test-rust test-native test-java test-soak examples demo test-install valgrind ## everything that must hold
+test: check test-rust test-native test-java test-soak examples demo test-install docs-test valgrind ## everything that must hold
 	@echo "make test: all passed"
 
 # ---- Parts of `make test` ----
@@ -102,6 +102,9 @@ examples: cmake jar ## runs the short examples
 test-install: ## installs into a folder and uses that as a stranger would
 	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null
 	@tests/install/run.sh build/prefix build/install
+
+docs-test: ## runs the code of the documents with what test-install has installed; PYTHON=file: a Python with PyTorch; PAGE=file.md
+	@cargo run -q --locked -p rushlight-checks --bin documents -- run build/prefix build/docs $(PAGE)
 
 check: setup opgen-check notices-check ## formatting, lints, generated files
 	cargo fmt --all --check
@@ -172,6 +175,18 @@ compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=
 
 size: jar ## sizes beside their bars: what is shipped, and small builds by set of features
 	@bench/size.sh $(LIBRARY) $(JAR)
+
+# ---- The site ----
+
+MDBOOK := $(CARGO_TARGET_DIR)/tools/bin/mdbook
+
+$(MDBOOK):
+	env -u CARGO_TARGET_DIR cargo install -q mdbook --version 0.5.4 --locked --no-default-features --features search --root $(CARGO_TARGET_DIR)/tools
+
+docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
+	@rm -rf build/book build/site
+	@cargo run -q --locked -p rushlight-checks --bin documents -- book build/book
+	$(MDBOOK) build docs
 
 # ---- Installing ----
 

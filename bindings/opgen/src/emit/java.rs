@@ -109,6 +109,17 @@ fn results(families: &[Family]) -> String {
     text + "}\n"
 }
 
+/// How a form is declared, with all arguments: the static function of `Torch`, the method of `Tensor`.
+pub fn declarations(face: &Face) -> Vec<String> {
+    let offered = [(face.form.function, false, "Torch"), (face.form.method, true, "Tensor")];
+    let declaration = |(_, method, class): (bool, bool, &str)| {
+        let parameters = parameters(face, method, face.params.len(), Spelling::Boxed);
+        let parameters: Vec<String> = parameters.iter().map(|p| format!("{} {}", p.ty, p.name)).collect();
+        format!("{} {class}.{}({})", returning(face, "").0, names::java_method(face.form), parameters.join(", "))
+    };
+    offered.into_iter().filter(|(is_offered, ..)| *is_offered).map(declaration).collect()
+}
+
 fn members(families: &[Family], methods: bool) -> String {
     let mut text = String::new();
     let mut taken = BTreeSet::new();
