@@ -11,23 +11,27 @@ CMAKE_BUILD := build/cmake
 COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
+RELEASE_BUILDS := build/release
+PLATFORM := linux-$(shell uname -m)
+ARM64_BUILD := $(filter-out $(RELEASE_BUILDS)/$(PLATFORM),$(wildcard $(RELEASE_BUILDS)/linux-aarch64))
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build configure cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-soak fuzz soak sanitize test-install test-arm64 check features opgen opgen-check notices \
-        notices-check valgrind bench bench-java compare-build compare size install clean
+# No target is a file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 # ---- Building ----
 
 setup: ## installs, or names, what the other commands need
 	@cmake/setup.sh
 
-build: setup ## the native library: target/release/librushlight.{so,a}
-	cargo build --release --locked -p rushlight-capi
+build: setup ## the native library and the tool: target/release/librushlight.{so,a}, target/release/rushlight
+	@# Both in one command, as CMake's driver does: asked for alone, the tool's features would have parts of the library built anew.
+	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
 configure: build
 	@mkdir -p build
@@ -39,6 +43,13 @@ cmake: configure
 jar: build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
 
+# The library for ARM64, if `make arm64` has built it.
+ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
+
+jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
+	@ls -l java/target/*.jar
+
 # ---- The two commands of the README ----
 
 demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
@@ -46,7 +57,7 @@ demo: configure jar ## trains a convolutional network on handwritten digits from
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
 	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
-test: check test-rust test-native test-java test-soak examples demo test-install valgrind ## everything that must hold
+test: check test-rust test-native test-java test-soak examples demo test-install docs-test valgrind ## everything that must hold
 	@echo "make test: all passed"
 
 # ---- Parts of `make test` ----
@@ -69,6 +80,9 @@ fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator, ea
 test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 processor
 	@tests/arm64/run.sh
 
+arm64: setup ## both libraries and the tool for arm64 Linux, tested on an emulated processor: build/release/linux-aarch64
+	@tests/arm64/libraries.sh build/release/linux-aarch64
+
 test-native: cmake
 	cargo run -q --locked -p rushlight-checks --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)
@@ -79,7 +93,8 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
 test-java: build
-	$(MAVEN) verify
+	$(MAVEN) -P publish verify
+	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
@@ -87,6 +102,9 @@ examples: cmake jar ## runs the short examples
 test-install: ## installs into a folder and uses that as a stranger would
 	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null
 	@tests/install/run.sh build/prefix build/install
+
+docs-test: ## runs the code of the documents with what test-install has installed; PYTHON=file: a Python with PyTorch; PAGE=file.md
+	@cargo run -q --locked -p rushlight-checks --bin documents -- run build/prefix build/docs $(PAGE)
 
 check: setup opgen-check notices-check ## formatting, lints, generated files
 	cargo fmt --all --check
@@ -138,7 +156,8 @@ bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
 bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
-	@java -Xmx256m -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Temporaries.java
 
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }
@@ -154,16 +173,41 @@ compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=
 	  $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(THREADS),--threads $(THREADS)) \
 	  $(foreach variable,$(LIBTORCH_ENV),--libtorch-env $(variable)) $(if $(JSON),--json '$(JSON)') $(if $(RESULTS),--markdown '$(RESULTS)')
 
-size: setup ## stripped sizes: minimal, inference, full
-	@bench/size.sh
+size: jar ## sizes beside their bars: what is shipped, and small builds by set of features
+	@bench/size.sh $(LIBRARY) $(JAR)
+
+# ---- The site ----
+
+MDBOOK := $(CARGO_TARGET_DIR)/tools/bin/mdbook
+
+$(MDBOOK):
+	env -u CARGO_TARGET_DIR cargo install -q mdbook --version 0.5.4 --locked --no-default-features --features search --root $(CARGO_TARGET_DIR)/tools
+
+docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
+	@rm -rf build/book build/site
+	@cargo run -q --locked -p rushlight-checks --bin documents -- book build/book
+	$(MDBOOK) build docs
 
 # ---- Installing ----
 
 install: cmake jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
 	cmake --install $(CMAKE_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
-	cargo build --release --locked -p rushlight-cli
-	install -D -m 755 target/release/rushlight $(abspath $(PREFIX))/bin/rushlight
+
+dist: setup ## archives to hand out, in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
+	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart -DRUSHLIGHT_BUILD_TESTS=OFF >/dev/null
+	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
+	@rm -rf build/dist && mkdir -p build/dist
+	@cargo run -q --locked -p rushlight-checks --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
+	@rm -rf build/native
+	@for platform in $(RELEASE_BUILDS)/*; do install -D $$platform/lib/librushlight.so build/native/$$(basename $$platform)/librushlight.so; done
+	@# Maven takes a library over only if it is newer than the last one, so it begins and ends with nothing.
+	mvn -q -f java/pom.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
+	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) clean package
+	@cp java/target/rushlight-$(VERSION)*.jar build/dist && mvn -q -f java/pom.xml clean
+	@cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist
+	@cp build/dist/SHA256SUMS build/dist.sums && cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist && cmp build/dist.sums build/dist/SHA256SUMS
+	@tests/install/dist.sh build/dist build/dist-test
 
 clean: ## removes everything that was built
 	cargo clean
