@@ -16,7 +16,7 @@ PLATFORM := linux-$(shell uname -m)
 ARM64_BUILD := $(filter-out $(RELEASE_BUILDS)/$(PLATFORM),$(wildcard $(RELEASE_BUILDS)/linux-aarch64))
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 arm64 check features opgen opgen-check notices \
+.PHONY: help setup build configure cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 arm64 check features opgen opgen-check notices \
         notices-check valgrind bench bench-java compare-build compare size install dist clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -33,9 +33,11 @@ build: setup ## the native library and the tool: target/release/librushlight.{so
 	@# Both in one command, as CMake's driver does: asked for alone, the tool's features would have parts of the library built anew.
 	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
-cmake: build
+configure: build
 	@mkdir -p build
 	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+
+cmake: configure
 	cmake --build $(CMAKE_BUILD) -j $(JOBS)
 
 jar: build ## the Java library with the native one inside
@@ -43,10 +45,10 @@ jar: build ## the Java library with the native one inside
 
 # ---- The two commands of the README ----
 
-demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compares with PyTorch
+demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
+	cmake --build $(CMAKE_BUILD) --target digits -j $(JOBS)
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
-	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
-	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
+	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
 test: check test-rust test-native test-java examples demo test-install valgrind ## everything that must hold
 	@echo "make test: all passed"
