@@ -16,8 +16,8 @@ PLATFORM := linux-$(shell uname -m)
 ARM64_BUILD := $(filter-out $(RELEASE_BUILDS)/$(PLATFORM),$(wildcard $(RELEASE_BUILDS)/linux-aarch64))
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build configure cmake jar demo examples test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 arm64 check features opgen opgen-check notices \
-        notices-check valgrind bench bench-java compare-build compare size install dist clean
+# No target is a file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -43,6 +43,13 @@ cmake: configure
 jar: build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
 
+# The library for ARM64, if `make arm64` has built it.
+ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
+
+jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
+	@ls -l java/target/*.jar
+
 # ---- The two commands of the README ----
 
 demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
@@ -50,7 +57,7 @@ demo: configure jar ## trains a convolutional network on handwritten digits from
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
 	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
-test: check test-rust test-native test-java examples demo test-install valgrind ## everything that must hold
+test: check test-rust test-native test-java test-soak examples demo test-install docs-test valgrind ## everything that must hold
 	@echo "make test: all passed"
 
 # ---- Parts of `make test` ----
@@ -86,7 +93,8 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
 test-java: build
-	$(MAVEN) verify
+	$(MAVEN) -P publish verify
+	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
@@ -94,6 +102,9 @@ examples: cmake jar ## runs the short examples
 test-install: ## installs into a folder and uses that as a stranger would
 	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null
 	@tests/install/run.sh build/prefix build/install
+
+docs-test: ## runs the code of the documents with what test-install has installed; PYTHON=file: a Python with PyTorch; PAGE=file.md
+	@cargo run -q --locked -p rushlight-checks --bin documents -- run build/prefix build/docs $(PAGE)
 
 check: setup opgen-check notices-check ## formatting, lints, generated files
 	cargo fmt --all --check
@@ -119,9 +130,25 @@ notices: setup ## writes THIRD_PARTY_NOTICES.md
 notices-check: setup
 	cargo run -q --locked -p rushlight-checks --bin notices -- --check
 
+test-soak: jar
+	java -cp $(JAR) tests/soak/Soak.java 200000 0 64
+
 valgrind: cmake ## the C demo program and the C tests under valgrind
 	valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
 	@tests/c/valgrind.sh $(CMAKE_BUILD)/tests/c
+
+# ---- Looking for faults, for as long as one likes (docs/RELIABILITY.md) ----
+
+fuzz: setup ## TIME=600 READERS="pt npz": damages inputs of every reader for so many seconds each; needs a nightly compiler
+	@tests/fuzz/run.sh $(or $(TIME),600) build/fuzz $(READERS)
+
+soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: threads train at once, from C and from Java; temporaries that nobody closes
+	@$(CMAKE_BUILD)/tests/c/c_soak $(or $(MINUTES),1) $(or $(THREADS),64)
+	@java -cp $(JAR) tests/soak/Soak.java $(or $(N),10000000) $(or $(MINUTES),1) $(or $(THREADS),64)
+
+sanitize: setup ## the C and C++ tests under AddressSanitizer, LeakSanitizer and ThreadSanitizer; needs clang and a nightly compiler
+	@tests/sanitize/run.sh address build/asan
+	@tests/sanitize/run.sh thread build/tsan
 
 # ---- Measuring ----
 
@@ -129,7 +156,8 @@ bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
 bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
-	@java -Xmx256m -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Temporaries.java
 
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }
@@ -147,6 +175,18 @@ compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=
 
 size: jar ## sizes beside their bars: what is shipped, and small builds by set of features
 	@bench/size.sh $(LIBRARY) $(JAR)
+
+# ---- The site ----
+
+MDBOOK := $(CARGO_TARGET_DIR)/tools/bin/mdbook
+
+$(MDBOOK):
+	env -u CARGO_TARGET_DIR cargo install -q mdbook --version 0.5.4 --locked --no-default-features --features search --root $(CARGO_TARGET_DIR)/tools
+
+docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
+	@rm -rf build/book build/site
+	@cargo run -q --locked -p rushlight-checks --bin documents -- book build/book
+	$(MDBOOK) build docs
 
 # ---- Installing ----
 

@@ -155,10 +155,10 @@ pub struct Exception {
 }
 
 macro_rules! choices {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $(#[doc = $meaning:literal] $variant:ident = $text:literal),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
+        pub enum $name { $(#[doc = $meaning] $variant),* }
 
         impl $name {
             /// Every choice, as the declarations spell it.
@@ -167,6 +167,12 @@ macro_rules! choices {
             /// As the declarations spell it.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text),* }
+            }
+
+            /// In words.
+            #[allow(dead_code, reason = "the reference speaks of some")]
+            pub fn meaning(self) -> &'static str {
+                match self { $($name::$variant => $meaning.trim_ascii()),* }
             }
         }
     };

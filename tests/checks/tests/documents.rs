@@ -1,45 +1,58 @@
 //! The documents say what the files say.
 
+use rushlight_checks::documents::page::{Mark, Page};
+use rushlight_checks::documents::{self, book, links};
 use rushlight_checks::root;
 use std::fs::read_to_string;
-
-const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "examples/README.md"];
 
 /// A block that shows a file is preceded by the line `<!-- file: PATH -->`.
 #[test]
 fn a_code_block_with_a_file_name_is_that_file() {
     let mut blocks = 0;
-    for document in DOCUMENTS {
-        let text = read_to_string(root().join(document)).unwrap();
-        for part in text.split("<!-- file: ").skip(1) {
-            let (file, rest) = part.split_once(" -->\n").expect("the marker stands alone on its line");
-            let block =
-                rest.strip_prefix("```").and_then(|rest| rest.split_once('\n')).expect("a fenced block follows").1;
-            let block = &block[..block.find("\n```").expect("the block ends") + 1];
-            let expected =
-                read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{document}: {file}: {error}"));
-            assert!(block == expected, "{document}: the block is not {file}");
-            blocks += 1;
+    for page in documents::all().unwrap() {
+        for block in &page.blocks {
+            for mark in &block.marks {
+                let Mark::File(file) = mark else { continue };
+                let expected = read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+                assert!(block.text == expected, "{}:{}: the block is not {file}", page.path, block.line);
+                blocks += 1;
+            }
         }
     }
     assert!(blocks >= 3, "README shows an example per language");
 }
 
-/// A path in backquotes or in a link exists.
 #[test]
-fn the_files_that_documents_name_exist() {
-    let mut missing = Vec::new();
-    for document in DOCUMENTS {
-        let path = root().join(document);
-        let folder = path.parent().unwrap().to_path_buf();
-        let text = read_to_string(&path).unwrap();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
-            if !target.is_empty() && !target.contains("://") && !folder.join(target).exists() {
-                missing.push(format!("{document}: {target}"));
-            }
-        }
-    }
+fn links_lead_somewhere() {
+    let problems = links::problems(&documents::all().unwrap());
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn the_table_of_contents_names_every_document() {
+    let missing = book::missing(&documents::all().unwrap());
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn a_comment_that_is_no_mark_or_has_no_block_is_an_error() {
+    let parse = |text: &str| Page::parse("page.md", text.into());
+    assert_eq!(parse("<!-- prints -->\n```text\n1\n```\n").unwrap().blocks[0].marks, [Mark::Prints]);
+    assert!(parse("<!-- print -->\n```text\n1\n```\n").is_err());
+    assert!(parse("<!-- prints -->\n\nWords.\n").is_err());
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let page = |text: &str| Page::parse("docs/cli.md", format!("# One `two`\n\n{text}\n")).unwrap();
+    for good in ["[a](#one-two)", "[a](../README.md#java)", "[a](../Makefile)", "[a](https://example.org/)"] {
+        let pages = [page(good), Page::read("README.md").unwrap()];
+        assert!(!links::problems(&pages).iter().any(|problem| problem.starts_with("docs/cli.md")), "{good}");
+    }
+    for bad in ["[a](#two)", "[a](../README.md#jave)", "[a](../Makefil)", "[a](../docs)"] {
+        let pages = [page(bad), Page::read("README.md").unwrap()];
+        assert!(links::problems(&pages).iter().any(|problem| problem.starts_with("docs/cli.md:3:")), "{bad}");
+    }
 }
 
 /// The crate map names every member of the workspace.

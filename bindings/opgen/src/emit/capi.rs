@@ -74,6 +74,60 @@ fn braces(names: &[&str]) -> String {
     if names.len() == 1 { names[0].to_string() } else { format!("{{{}}}", names.join(", ")) }
 }
 
+/// The function as the header declares it.
+pub fn prototype(face: &Face) -> String {
+    let outs = match face.returns {
+        Returns::Nothing => Vec::new(),
+        Returns::TensorList => vec![TENSOR_LIST_OUT.to_string()],
+        Returns::Tensor => vec![tensor_out(0)],
+        Returns::Tensors(count) => (0..count).map(tensor_out).collect(),
+    };
+    let given = face.params.iter().flat_map(|param| Row::of(param).parameters);
+    let written = face.outs.iter().map(|out| written(out));
+    let parameters: Vec<String> = given.chain(written).chain(outs).map(|parameter| c_parameter(&parameter)).collect();
+    format!("int32_t {}({})", face.c_function(), parameters.join(", "))
+}
+
+/// `x: *const rlt_tensor` as C writes it.
+fn c_parameter(parameter: &str) -> String {
+    let (name, mut ty) = parameter.split_once(": ").unwrap_or((parameter, ""));
+    let mut stars = String::new();
+    let mut constant = Vec::new();
+    while let Some((is_const, rest)) =
+        ty.strip_prefix("*const ").map(|rest| (true, rest)).or(ty.strip_prefix("*mut ").map(|rest| (false, rest)))
+    {
+        constant.push(is_const);
+        ty = rest;
+    }
+    let base = match ty {
+        "i64" => "int64_t",
+        "i32" => "int32_t",
+        "f64" => "double",
+        "c_char" => "char",
+        other => other,
+    };
+    // The innermost pointer says whether the base is constant, each other one whether the pointer within is.
+    for outer in constant.iter().rev().skip(1) {
+        stars.push_str(if *outer { "*const " } else { "*" });
+    }
+    if !constant.is_empty() {
+        stars.push('*');
+    }
+    let qualifier = if constant.last() == Some(&true) { "const " } else { "" };
+    format!("{qualifier}{base} {stars}{name}")
+}
+
+const TENSOR_LIST_OUT: &str = "out0: *mut *mut rlt_tensor_list";
+
+fn tensor_out(index: usize) -> String {
+    format!("out{index}: *mut *mut rlt_tensor")
+}
+
+/// The parameter of an out form that is written.
+fn written(name: &str) -> String {
+    format!("{name}: *const rlt_tensor")
+}
+
 fn function(face: &Face) -> String {
     let symbol = face.c_function();
     let mut parameters = Vec::new();
@@ -86,7 +140,7 @@ fn function(face: &Face) -> String {
         values.push(row.value);
     }
     for out in &face.outs {
-        parameters.push(format!("{out}: *const rlt_tensor"));
+        parameters.push(written(out));
         checks.push(format!("let {out} = arg::tensor({out}, \"{out}\")?;"));
         values.push(format!("&{out}"));
     }
@@ -94,18 +148,18 @@ fn function(face: &Face) -> String {
     let end = match face.returns {
         Returns::Nothing => call,
         Returns::TensorList => {
-            parameters.push("out0: *mut *mut rlt_tensor_list".into());
+            parameters.push(TENSOR_LIST_OUT.into());
             checks.push("let out0 = out::tensor_list(out0, \"out0\")?;".into());
             format!("out0.give({call}?)")
         }
         Returns::Tensor => {
-            parameters.push("out0: *mut *mut rlt_tensor".into());
+            parameters.push(tensor_out(0));
             checks.push("let out0 = out::tensor(out0, \"out0\")?;".into());
             format!("out0.give({call}?)")
         }
         Returns::Tensors(count) => {
             for index in 0..count {
-                parameters.push(format!("out{index}: *mut *mut rlt_tensor"));
+                parameters.push(tensor_out(index));
                 checks.push(format!("let out{index} = out::tensor(out{index}, \"out{index}\")?;"));
             }
             let results: Vec<String> = (0..count).map(|index| format!("result{index}")).collect();

@@ -74,13 +74,31 @@ fn functions(families: &[Family]) -> String {
     text + "\nRLT_NAMESPACE_END\n} // namespace at\n"
 }
 
-fn method(face: &Face) -> String {
-    let params: Vec<String> = face.params.iter().filter(|p| p.name != "self").map(|p| declare(face, p, true)).collect();
-    let (result, body) = body(face, "*this", "const_cast<Tensor&>(*this)");
-    format!("{}{result} {}({}) const {{\n{body}}}\n", comment(face), names::cxx_function(face.form), params.join(", "))
+/// How a form is declared: the function, the method, or the function that writes into given tensors.
+pub fn declarations(face: &Face) -> Vec<String> {
+    let out = face.form.kind == FormKind::Out;
+    let mut declarations = Vec::new();
+    if face.form.function {
+        declarations.push(if out { out_heads(face).0 } else { function_head(face) });
+    }
+    if face.form.method {
+        declarations.push(method_head(face, "Tensor::"));
+    }
+    declarations
 }
 
-fn function(face: &Face) -> String {
+fn method_head(face: &Face, class: &str) -> String {
+    let params: Vec<String> = face.params.iter().filter(|p| p.name != "self").map(|p| declare(face, p, true)).collect();
+    let name = names::cxx_function(face.form);
+    format!("{} {class}{name}({}) const", body(face, "*this", "").0, params.join(", "))
+}
+
+fn method(face: &Face) -> String {
+    let (_, body) = body(face, "*this", "const_cast<Tensor&>(*this)");
+    format!("{}{} {{\n{body}}}\n", comment(face), method_head(face, ""))
+}
+
+fn function_head(face: &Face) -> String {
     let in_place = face.form.kind == FormKind::InPlace;
     let params: Vec<String> = face
         .params
@@ -93,34 +111,45 @@ fn function(face: &Face) -> String {
             }
         })
         .collect();
-    let (result, body) = body(face, "self", "self");
-    format!("{}inline {result} {}({}) {{\n{body}}}\n", comment(face), names::cxx_function(face.form), params.join(", "))
+    format!("{} {}({})", body(face, "self", "self").0, names::cxx_function(face.form), params.join(", "))
+}
+
+fn function(face: &Face) -> String {
+    let (_, body) = body(face, "self", "self");
+    format!("{}inline {} {{\n{body}}}\n", comment(face), function_head(face))
+}
+
+/// Of an out form: outputs first with defaults, and outputs last without.
+fn out_heads(face: &Face) -> (String, String) {
+    let outs: Vec<String> = face.outs.iter().map(|out| format!("Tensor& {out}")).collect();
+    let with = |defaults| face.params.iter().map(|p| declare(face, p, defaults)).collect::<Vec<String>>();
+    let (first, last) = ([outs.clone(), with(true)].concat(), [with(false), outs].concat());
+    let (result, name) = (out_result(face), names::cxx_function(face.form));
+    (format!("{result} {name}({})", first.join(", ")), format!("{result} {name}f({})", last.join(", ")))
+}
+
+fn out_result(face: &Face) -> String {
+    match face.outs.len() {
+        1 => "Tensor&".to_string(),
+        n => format!("std::tuple<{}>", vec!["Tensor&"; n].join(", ")),
+    }
 }
 
 fn out_functions(face: &Face) -> String {
-    let outs: Vec<String> = face.outs.iter().map(|out| format!("Tensor& {out}")).collect();
-    let with = |defaults| face.params.iter().map(|p| declare(face, p, defaults)).collect::<Vec<String>>();
-    let result = match outs.len() {
-        1 => "Tensor&".to_string(),
-        n => format!("std::tuple<{}>", vec!["Tensor&"; n].join(", ")),
-    };
     let back = match &face.outs[..] {
         [out] => format!("return {out};"),
-        outs => format!("return {result}({});", outs.join(", ")),
+        outs => format!("return {}({});", out_result(face), outs.join(", ")),
     };
-    let first = [outs.clone(), with(true)].concat();
-    let last = [with(false), outs].concat();
+    let (first, last) = out_heads(face);
     format!(
-        "{}inline {result} {name}f({}) {{\n  rlt::check({}({}));\n  {back}\n}}\n\
-         {}inline {result} {name}({}) {{\n  return {name}f({});\n}}\n",
+        "{}inline {last} {{\n  rlt::check({}({}));\n  {back}\n}}\n\
+         {}inline {first} {{\n  return {}f({});\n}}\n",
         comment(face),
-        last.join(", "),
         symbol(face),
         values(face, "self").join(", "),
         comment(face),
-        first.join(", "),
+        names::cxx_function(face.form),
         face.params.iter().map(|p| p.name.clone()).chain(face.outs.iter().cloned()).collect::<Vec<_>>().join(", "),
-        name = names::cxx_function(face.form),
     )
 }
 

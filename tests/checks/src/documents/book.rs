@@ -1,0 +1,44 @@
+//! Gathers the site: every document, and every file that one of them links to, at its place in the repository, so
+//! that links work on the site as they do in a checkout. `docs/SUMMARY.md` is the table of contents, a document as well; mdBook wants it at the root.
+
+use super::links;
+use super::page::Page;
+use super::places::write;
+use crate::root;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The table of contents.
+pub const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// Documents that the table of contents does not name: the site would not have them.
+pub fn missing(pages: &[Page]) -> Vec<String> {
+    let Some(summary) = pages.iter().find(|page| page.path == SUMMARY) else {
+        return vec![format!("there is no {SUMMARY}")];
+    };
+    let named: BTreeSet<String> = summary.links.iter().filter_map(|(_, target)| links::file(summary, target)).collect();
+    let others = pages.iter().filter(|page| !named.contains(&page.path));
+    others.map(|page| format!("{SUMMARY} does not name {}", page.path)).collect()
+}
+
+/// Writes what mdBook reads.
+pub fn gather(pages: &[Page], folder: &Path) -> Result<(), String> {
+    let mut files: BTreeSet<String> = pages.iter().map(|page| page.path.clone()).collect();
+    for page in pages {
+        files.extend(page.links.iter().filter_map(|(_, target)| links::file(page, target)));
+    }
+    for file in &files {
+        write(&folder.join(file), fs::read(root().join(file)).map_err(|error| format!("{file}: {error}"))?)?;
+    }
+    let Some(summary) = pages.iter().find(|page| page.path == SUMMARY) else {
+        return Err(format!("there is no {SUMMARY}"));
+    };
+    let mut lines: Vec<String> = summary.text.lines().map(String::from).collect();
+    for (line, target) in &summary.links {
+        if let Some(file) = links::file(summary, target) {
+            lines[line - 1] = lines[line - 1].replace(&format!("]({target})"), &format!("]({file})"));
+        }
+    }
+    write(&folder.join("SUMMARY.md"), lines.join("\n"))
+}
