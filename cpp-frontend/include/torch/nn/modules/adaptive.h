@@ -90,8 +90,10 @@ class AdaptiveLogSoftmaxWithLossBase : public Cloneable<Derived> {
     for (int64_t i = 0; i < n_clusters; ++i) {
       size_t place = static_cast<size_t>(i);
       auto hidden = static_cast<int64_t>(static_cast<double>(options.in_features()) / std::pow(options.div_value(), static_cast<double>(i + 1)));
-      tail->push_back(Sequential(Linear(LinearOptions(options.in_features(), hidden).bias(false)),
-                                 Linear(LinearOptions(hidden, cutoffs[place + 1] - cutoffs[place]).bias(false))));
+      // The last one first, whatever the compiler: so libtorch, as it was built, draws the parameters.
+      Linear classes(LinearOptions(hidden, cutoffs[place + 1] - cutoffs[place]).bias(false));
+      Linear projection(LinearOptions(options.in_features(), hidden).bias(false));
+      tail->push_back(Sequential(projection, classes));
     }
   }
 
