@@ -13,8 +13,8 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test docs docs-test test-rust conformance fuzz-calls test-native pytorch-cpp-tests test-java test-install test-arm64 check features opgen opgen-check notices \
-        notices-check valgrind bench bench-java compare-build compare size install clean
+# No target is a file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -29,22 +29,31 @@ setup: ## installs, or names, what the other commands need
 build: setup ## the native library: target/release/librushlight.{so,a}
 	cargo build --release --locked -p rushlight-capi
 
-cmake: build
+configure: build
 	@mkdir -p build
 	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+
+cmake: configure
 	cmake --build $(CMAKE_BUILD) -j $(JOBS)
 
 jar: build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
 
+# The library for ARM64, if `make arm64` has built it.
+ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
+
+jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
+	@ls -l java/target/*.jar
+
 # ---- The two commands of the README ----
 
-demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compares with PyTorch
+demo: configure jar ## trains a convolutional network on handwritten digits from C, C++ and Java and compares with PyTorch
+	cmake --build $(CMAKE_BUILD) --target digits -j $(JOBS)
 	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
-	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
-	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
+	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/digits_reference out/digits
 
-test: check test-rust test-native test-java examples demo test-install docs-test valgrind ## everything that must hold
+test: check test-rust test-native test-java test-soak examples demo test-install docs-test valgrind ## everything that must hold
 	@echo "make test: all passed"
 
 # ---- Parts of `make test` ----
@@ -77,7 +86,8 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
 test-java: build
-	$(MAVEN) verify
+	$(MAVEN) -P publish verify
+	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
 examples: cmake jar ## runs the short examples
 	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
@@ -113,9 +123,25 @@ notices: setup ## writes THIRD_PARTY_NOTICES.md
 notices-check: setup
 	cargo run -q --locked -p rushlight-checks --bin notices -- --check
 
+test-soak: jar
+	java -cp $(JAR) tests/soak/Soak.java 200000 0 64
+
 valgrind: cmake ## the C demo program and the C tests under valgrind
 	valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
 	@tests/c/valgrind.sh $(CMAKE_BUILD)/tests/c
+
+# ---- Looking for faults, for as long as one likes (docs/RELIABILITY.md) ----
+
+fuzz: setup ## TIME=600 READERS="pt npz": damages inputs of every reader for so many seconds each; needs a nightly compiler
+	@tests/fuzz/run.sh $(or $(TIME),600) build/fuzz $(READERS)
+
+soak: cmake jar ## MINUTES=1 THREADS=64 N=10000000: threads train at once, from C and from Java; temporaries that nobody closes
+	@$(CMAKE_BUILD)/tests/c/c_soak $(or $(MINUTES),1) $(or $(THREADS),64)
+	@java -cp $(JAR) tests/soak/Soak.java $(or $(N),10000000) $(or $(MINUTES),1) $(or $(THREADS),64)
+
+sanitize: setup ## the C and C++ tests under AddressSanitizer, LeakSanitizer and ThreadSanitizer; needs clang and a nightly compiler
+	@tests/sanitize/run.sh address build/asan
+	@tests/sanitize/run.sh thread build/tsan
 
 # ---- Measuring ----
 
@@ -123,7 +149,8 @@ bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
 
 bench-java: jar ## what calls from Java cost, and what temporaries that nobody closes do to memory
-	@java -Xmx256m -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Overhead.java
+	@java -cp $(JAR) bench/Temporaries.java
 
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }

@@ -1,7 +1,5 @@
-// What a call from Java costs, and what 10^7 temporaries that nobody closes do to memory.
+// What a call from Java costs.
 //   make bench-java
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.rushlight.Scope;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
@@ -9,7 +7,7 @@ import org.rushlight.Torch;
 class Overhead {
     private static final int CALLS = 2_000_000;
 
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) {
         Torch.setNumThreads(1);
         try (Tensor a = Torch.ones(4); Tensor b = Torch.ones(4)) {
             for (int round = 0; round < 5; round++) {
@@ -46,16 +44,6 @@ class Overhead {
                     }
                 }));
             }
-            long most = 0;
-            long start = System.nanoTime();
-            for (int i = 0; i < 10_000_000; i++) {
-                a.add(b);
-                if (i % 100_000 == 0) {
-                    most = Math.max(most, resident());
-                }
-            }
-            System.out.printf("10^7 unclosed temporaries: %.1f s, at most %d MB resident, %d live handles at the end%n",
-                (System.nanoTime() - start) / 1e9, most >> 20, Torch.memoryStats().liveHandles());
         }
     }
 
@@ -67,14 +55,5 @@ class Overhead {
 
     private static void report(String what, double nanoseconds) {
         System.out.printf("%-36s %7.0f ns%n", what, nanoseconds);
-    }
-
-    private static long resident() throws Exception {
-        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith("VmRSS:")) {
-                return Long.parseLong(line.replaceAll("\\D", "")) << 10;
-            }
-        }
-        return 0;
     }
 }

@@ -1,4 +1,33 @@
-//! `rushlight/autograd.h`: gradients, hooks, the recorded graph, and functions with a derivative of the caller's.
+//! Gradients: recording, backward, functions with a derivative of the program's own.
+//!
+//! Operators on tensors that require a gradient are recorded. `rlt_tensor_backward` runs the record backwards and adds to the
+//! `grad` of each leaf. This is a training loop, gradient descent on `(w - 3)^2`:
+//!
+//! ```c
+//! rlt_tensor *w = NULL;
+//! rlt_scalar value = {0};
+//! int32_t status = rlt_tensor_zeros(NULL, 0, NULL, &w);
+//! if (!status) status = rlt_tensor_set_requires_grad(w, 1);
+//! for (int step = 0; !status && step < 50; ++step) {
+//!   rlt_tensor *error = NULL, *loss = NULL, *grad = NULL;
+//!   status = rlt_tensor_sub_Scalar(w, RLT_INT(3), RLT_INT(1), &error);
+//!   if (!status) status = rlt_tensor_mul_Tensor(error, error, &loss);
+//!   if (!status) status = rlt_tensor_backward(loss, NULL, 0, 0);
+//!   if (!status) status = rlt_tensor_grad(w, &grad);
+//!   if (!status) status = rlt_set_grad_enabled(0);  // the update is no part of the record
+//!   if (!status) status = rlt_tensor_sub_Tensor_(w, grad, RLT_FLOAT(0.1));
+//!   if (!status) status = rlt_tensor_set_grad(w, NULL);
+//!   rlt_set_grad_enabled(1);
+//!   rlt_tensor_free(grad);
+//!   rlt_tensor_free(loss);
+//!   rlt_tensor_free(error);
+//! }
+//! if (!status) status = rlt_tensor_item(w, &value);
+//! if (!status) printf("%.3f\n", value.re);  // prints 3.000
+//! rlt_tensor_free(w);
+//! ```
+//!
+//! `examples/digits/c` trains a network with Adam, `examples/embed/operator.c` has a derivative of its own.
 
 use crate::core::rlt_deleter;
 use crate::support::callback::{self, Context};
@@ -45,6 +74,8 @@ impl Handle for rlt_saved_tensor {
     type Rust = Box<CustomSaved>;
 }
 
+// ---- Leaves and gradients ----
+
 /// Does backward bring a gradient to this tensor, or through it?
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_requires_grad(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
@@ -78,6 +109,8 @@ pub unsafe extern "C" fn rlt_tensor_is_leaf(tensor: *const rlt_tensor, out: *mut
     })
 }
 
+// ---- Views ----
+
 /// Is the tensor a view whose base autograd knows?
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_is_view(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
@@ -89,6 +122,8 @@ pub unsafe extern "C" fn rlt_tensor_is_view(tensor: *const rlt_tensor, out: *mut
         }
     })
 }
+
+// ---- What forbids to write a view in place ----
 
 /// The view can be written in place.
 pub const RLT_VIEW_FREE: i32 = 0;
@@ -148,6 +183,8 @@ pub unsafe extern "C" fn rlt_tensor_set_grad(tensor: *const rlt_tensor, grad: *c
     })
 }
 
+// ---- History ----
+
 /// The recorded operator that made the tensor; `*out` is NULL for a leaf.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_grad_fn(tensor: *const rlt_tensor, out: *mut *mut rlt_node) -> i32 {
@@ -203,27 +240,12 @@ pub unsafe extern "C" fn rlt_tensor_forget_history(tensor: *const rlt_tensor) ->
     })
 }
 
-/// `rlt_backward` of one tensor to all leaves. `gradient` is where to start from; NULL means 1, for a tensor of
-/// one element.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_backward(
-    tensor: *const rlt_tensor,
-    gradient: *const rlt_tensor,
-    retain_graph: i32,
-    create_graph: i32,
-) -> i32 {
-    guard("rlt_tensor_backward", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
-        let (tensor, gradient) = unsafe { (arg::tensor(tensor, "tensor")?, arg::tensor_opt(gradient)) };
-        let (retain, create) = (arg::bool(retain_graph), arg::bool(create_graph));
-        autograd::backward(&[&tensor], &[gradient.as_deref()], retain, create, &[])
-    })
-}
-
 /// Sees the gradient of a tensor on its way; `grad` is NULL where none arrived. `*replacement` is NULL on entry; an owned
 /// handle put there takes the gradient's place.
 pub type rlt_tensor_hook =
     Option<unsafe extern "C" fn(ctx: *mut c_void, grad: *const rlt_tensor, replacement: *mut *mut rlt_tensor) -> i32>;
+
+// ---- Hooks of a tensor ----
 
 /// Calls `hook` with the gradient of this tensor in every backward. `deleter(ctx)` is called once, when the hook is
 /// removed or the tensor's history is gone; not if this function fails. `*id` names the hook for removing it.
@@ -264,6 +286,25 @@ pub unsafe extern "C" fn rlt_tensor_remove_hook(tensor: *const rlt_tensor, id: u
     guard("rlt_tensor_remove_hook", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe { arg::tensor(tensor, "tensor") }?.remove_hook(HookId(id))
+    })
+}
+
+// ---- Backward ----
+
+/// `rlt_backward` of one tensor to all leaves. `gradient` is where to start from; NULL means 1, for a tensor of
+/// one element.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_backward(
+    tensor: *const rlt_tensor,
+    gradient: *const rlt_tensor,
+    retain_graph: i32,
+    create_graph: i32,
+) -> i32 {
+    guard("rlt_tensor_backward", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (tensor, gradient) = unsafe { (arg::tensor(tensor, "tensor")?, arg::tensor_opt(gradient)) };
+        let (retain, create) = (arg::bool(retain_graph), arg::bool(create_graph));
+        autograd::backward(&[&tensor], &[gradient.as_deref()], retain, create, &[])
     })
 }
 
@@ -329,6 +370,8 @@ pub unsafe extern "C" fn rlt_grad(
         Ok(())
     })
 }
+
+// ---- Modes of the thread, and anomalies ----
 
 /// Lets the calling thread record operators for backward (the default), or not.
 #[unsafe(no_mangle)]
@@ -422,6 +465,8 @@ pub unsafe extern "C" fn rlt_get_autograd_excluded(out: *mut i32) -> i32 {
     })
 }
 
+// ---- Nodes ----
+
 /// A new handle of the same node.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_node_retain(node: *const rlt_node, out: *mut *mut rlt_node) -> i32 {
@@ -509,6 +554,8 @@ pub unsafe extern "C" fn rlt_node_next_at(
         next.give_opt(edge.as_ref().map(|edge| NodeHandle::new(edge.node.clone())))
     })
 }
+
+// ---- Functions with a derivative of the program's own ----
 
 /// Keeps a tensor for the backward of a custom function. An output of the function (`is_output`) is saved after
 /// `rlt_custom_function_record`, and is kept without its history, which would be a cycle.

@@ -1,4 +1,21 @@
-//! `rushlight/dispatch.h`: operators by name, operators defined at run time, and recording.
+//! Operators by name: calling them, adding some, listening to calls.
+//!
+//! `rlt_op_call` finds any operator by its name in the schema and fills defaults in. A program adds operators of its own, which C++,
+//! Java and C then call alike (`examples/embed/operator.c`).
+//!
+//! ```c
+//! rlt_tensor *x = NULL;
+//! rlt_scalar value = {0};
+//! rlt_value argument = {RLT_VALUE_TENSOR, 0, 0, {0}}, result = {RLT_VALUE_NONE, 0, 0, {0}};
+//! int64_t results = 0;
+//! int32_t status = rlt_tensor_full(NULL, 0, RLT_FLOAT(-1.5), NULL, &x);
+//! argument.as.tensor = x;
+//! if (!status) status = rlt_op_call("aten::abs", "", &argument, 1, NULL, 0, &result, 1, &results);
+//! if (!status) status = rlt_tensor_item(result.as.tensor, &value);
+//! if (!status) printf("%g\n", value.re);  // prints 1.5
+//! rlt_value_free(&result);
+//! rlt_tensor_free(x);
+//! ```
 
 use crate::core::rlt_deleter;
 use crate::generator::rlt_generator;
@@ -13,7 +30,9 @@ use rushlight_tensor::dispatch::{Value, by_name, record};
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
-/// tag of a value: None
+// ---- Tags of a value ----
+
+/// None
 pub const RLT_VALUE_NONE: i32 = 0;
 /// truth value, in `as.i`
 pub const RLT_VALUE_BOOL: i32 = 1;
@@ -50,7 +69,9 @@ pub const RLT_VALUE_DEVICE: i32 = 16;
 /// random generator, in `as.generator`
 pub const RLT_VALUE_GENERATOR: i32 = 17;
 
-/// flag of a value: it owns what it points to, and `rlt_value_free` releases that
+// ---- Flag of a value ----
+
+/// it owns what it points to, and `rlt_value_free` releases that
 pub const RLT_VALUE_OWNED: i32 = 1;
 
 /// A complex number.
@@ -121,6 +142,8 @@ pub struct rlt_named_value {
     pub value: rlt_value,
 }
 
+// ---- Values ----
+
 /// Releases what an owned value points to and makes the value None. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_value_free(value: *mut rlt_value) {
@@ -150,6 +173,8 @@ unsafe fn non_null<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
     // SAFETY: the caller of this function promises that a non-NULL pointer is readable.
     unsafe { pointer.as_ref() }.ok_or_else(|| err!(NullPointer, "argument `{name}` is NULL"))
 }
+
+// ---- Calling ----
 
 /// Calls the operator `name` (`aten::add`, or `add` for short; `my::op`) with the overload `overload` (`Tensor`;
 /// empty or NULL for the default one). Arguments by position come in the order of the schema, arguments by name
@@ -192,6 +217,8 @@ pub unsafe extern "C" fn rlt_op_call(
     })
 }
 
+// ---- What operators there are ----
+
 /// The schema of an operator, as an owned text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_op_schema(name: *const c_char, overload: *const c_char, out: *mut rlt_value) -> i32 {
@@ -232,7 +259,9 @@ pub unsafe extern "C" fn rlt_op_at(index: i64, out: *mut rlt_value) -> i32 {
     })
 }
 
-/// dispatch key: inputs on the CPU
+// ---- Dispatch keys: which inputs a kernel is for ----
+
+/// inputs on the CPU
 pub const RLT_KEY_CPU: i32 = 0;
 /// inputs on a CUDA device
 pub const RLT_KEY_CUDA: i32 = 1;
@@ -265,6 +294,8 @@ pub type rlt_op_callback = Option<
         n_outs: i64,
     ) -> i32,
 >;
+
+// ---- Operators of the program ----
 
 /// Defines an operator: `my::scaled_add(Tensor self, Tensor other, float scale=1) -> Tensor`. The namespace is
 /// required, and cannot be `aten`. It has no kernel yet.
@@ -358,6 +389,8 @@ pub unsafe extern "C" fn rlt_op_free(op: *mut rlt_op) {
 
 /// Hears of an operator call: `call` is a text such as `add.Tensor([2, 3] float32, 1)`, valid during the call.
 pub type rlt_record_callback = Option<unsafe extern "C" fn(ctx: *mut c_void, call: *const c_char)>;
+
+// ---- Listening ----
 
 /// From now on tells `callback` each operator that the calling thread calls; without a callback, the log.
 /// `ctx` must stay valid until `rlt_record_stop`.

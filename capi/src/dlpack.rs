@@ -1,8 +1,21 @@
-//! `rushlight/dlpack.h`: tensors from and for other libraries, without a copy (DLPack 1.x, and the unversioned
-//! struct that came before).
+//! DLPack: tensors from and for other libraries, without a copy.
 //!
-//! The structs are those of `dlpack.h`, which the header does not repeat: it only names them, so that programs
-//! can include both.
+//! Written is DLPack 1.0, and the struct that came before it; any 1.x is read. The structs are those of `dlpack/dlpack.h`, which
+//! are only named here, so that a program can include both.
+//!
+//! ```c
+//! struct DLManagedTensorVersioned *lent = NULL;
+//! rlt_tensor *x = NULL, *same = NULL;
+//! void *memory = NULL, *again = NULL;
+//! int32_t status = rlt_tensor_ones(NULL, 0, NULL, &x);
+//! if (!status) status = rlt_tensor_to_dlpack(x, &lent);
+//! if (!status) status = rlt_tensor_from_dlpack(lent, &same);  // takes `lent` over
+//! if (!status) status = rlt_tensor_data_ptr(x, &memory);
+//! if (!status) status = rlt_tensor_data_ptr(same, &again);
+//! if (!status) printf("%s\n", memory == again ? "one memory" : "a copy");  // prints one memory
+//! rlt_tensor_free(same);
+//! rlt_tensor_free(x);
+//! ```
 
 //@ /* Defined by <dlpack/dlpack.h>, which may be included before or after. */
 //@ struct DLManagedTensor;

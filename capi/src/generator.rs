@@ -1,4 +1,20 @@
-//! `rushlight/generator.h`: random generators.
+//! Random numbers.
+//!
+//! `rlt_manual_seed` seeds the default generator; a generator of one's own is an argument of the operators that draw. The same
+//! seed gives the numbers of PyTorch.
+//!
+//! ```c
+//! const int64_t size = 1;
+//! rlt_generator *generator = NULL;
+//! rlt_tensor *x = NULL;
+//! rlt_scalar value = {0};
+//! int32_t status = rlt_generator_new(0, &generator);
+//! if (!status) status = rlt_tensor_rand_generator(&size, 1, generator, NULL, &x);
+//! if (!status) status = rlt_tensor_item(x, &value);
+//! if (!status) printf("%.4f\n", value.re);  // prints 0.4963
+//! rlt_tensor_free(x);
+//! rlt_generator_free(generator);
+//! ```
 
 use crate::support::handle::{self, Handle};
 use crate::support::{arg, guard, guard_free, out};
@@ -15,6 +31,8 @@ pub struct rlt_generator {
 impl Handle for rlt_generator {
     type Rust = Generator;
 }
+
+// ---- Generators ----
 
 /// A new generator that starts from `seed`.
 #[unsafe(no_mangle)]
@@ -52,6 +70,8 @@ pub unsafe extern "C" fn rlt_generator_free(generator: *mut rlt_generator) {
     // SAFETY: the caller keeps to docs/c-abi.md.
     guard_free("rlt_generator_free", || drop(unsafe { handle::take(generator) }));
 }
+
+// ---- Seeds and states ----
 
 /// Lets the generator start again from `seed`.
 #[unsafe(no_mangle)]

@@ -1,4 +1,26 @@
-//! `rushlight/gradcheck.h`: are the derivatives of a function what differences say?
+//! Gradcheck: is a derivative what differences say?
+//!
+//! ```c top
+//! static int32_t square(void *ctx, const rlt_tensor *const *inputs, int64_t n_inputs, rlt_tensor **outputs,
+//!                       int64_t capacity, int64_t *n_outputs) {
+//!   (void)ctx, (void)n_inputs, (void)capacity;
+//!   *n_outputs = 1;
+//!   return rlt_tensor_mul_Tensor(inputs[0], inputs[0], &outputs[0]);
+//! }
+//! ```
+//!
+//! ```c
+//! const double values[2] = {1, -2};
+//! const int64_t size = 2;
+//! int32_t passed = 0;
+//! rlt_tensor *x = NULL;
+//! int32_t status = rlt_tensor_from_data(values, sizeof values, &size, 1, RLT_DTYPE_FLOAT64, &x);
+//! if (!status) status = rlt_tensor_set_requires_grad(x, 1);
+//! const rlt_tensor *inputs[1] = {x};
+//! if (!status) status = rlt_gradcheck(square, NULL, inputs, 1, NULL, &passed);
+//! if (!status && passed) printf("passed\n");  // prints passed
+//! rlt_tensor_free(x);
+//! ```
 
 use crate::autograd::Lent;
 use crate::support::callback;

@@ -1,4 +1,28 @@
-//! `rushlight/hooks.h`: hooks on leaves, on nodes of the graph, and on tensors that are saved for backward.
+//! Hooks: on leaves, on nodes of the record, on tensors that are saved for backward.
+//!
+//! A hook sees, and may replace, what passes by. Its context is freed once, when it cannot be called any more.
+//!
+//! ```c top
+//! static int32_t count(void *ctx, const rlt_tensor *leaf) {
+//!   (void)leaf;
+//!   ++*(int *)ctx;
+//!   return RLT_OK;
+//! }
+//! ```
+//!
+//! ```c
+//! int arrived = 0;
+//! uint64_t id = 0;
+//! rlt_tensor *x = NULL, *y = NULL;
+//! int32_t status = rlt_tensor_ones(NULL, 0, NULL, &x);
+//! if (!status) status = rlt_tensor_set_requires_grad(x, 1);
+//! if (!status) status = rlt_tensor_register_post_accumulate_grad_hook(x, count, &arrived, NULL, &id);
+//! if (!status) status = rlt_tensor_mul_Tensor(x, x, &y);
+//! if (!status) status = rlt_tensor_backward(y, NULL, 0, 0);
+//! if (!status) printf("%d gradient\n", arrived);  // prints 1 gradient
+//! rlt_tensor_free(y);
+//! rlt_tensor_free(x);
+//! ```
 
 use crate::autograd::{Lent, rlt_node};
 use crate::core::rlt_deleter;
@@ -14,6 +38,8 @@ use std::sync::Arc;
 
 /// Sees a leaf whose gradient was just accumulated.
 pub type rlt_leaf_hook = Option<unsafe extern "C" fn(ctx: *mut c_void, leaf: *const rlt_tensor) -> i32>;
+
+// ---- Leaves ----
 
 /// Calls `hook` with this leaf whenever backward has changed its `grad`. `deleter(ctx)` is called once, when the hook is
 /// removed (`rlt_tensor_remove_hook`) or the leaf and its graphs are gone; not if this function fails.
@@ -61,6 +87,8 @@ pub type rlt_node_hook = Option<
         replacements: *mut *mut rlt_tensor,
     ) -> i32,
 >;
+
+// ---- Nodes ----
 
 /// Calls `hook` in every backward before the node runs, after the hooks of its tensors. `deleter(ctx)` is called once,
 /// when the hook is removed or the node is gone; not if this function fails.
@@ -187,6 +215,8 @@ pub type rlt_pack_hook =
 pub type rlt_unpack_hook =
     Option<unsafe extern "C" fn(ctx: *mut c_void, packed: *mut c_void, tensor: *mut *mut rlt_tensor) -> i32>;
 
+// ---- Tensors that are saved for backward ----
+
 /// From now on these hooks pack what the calling thread saves for backward, until `rlt_saved_tensors_hooks_pop`.
 /// `free_packed` (or NULL) is called once with what `pack` made, when it is not needed any more; `deleter(ctx)` once, when
 /// the hooks are popped and nothing is packed by them any more; not if this function fails.
@@ -231,6 +261,8 @@ pub unsafe extern "C" fn rlt_saved_tensors_hooks_disable(message: *const c_char)
         autograd::disable_saved_tensor_hooks(message)
     })
 }
+
+// ---- Inference mode ----
 
 /// Was the tensor made in inference mode, or is it a view of one that was? Outside of that mode it can be read, but neither
 /// written nor saved for backward.

@@ -1,4 +1,27 @@
-//! `rushlight/io.h`: named tensors, and the files that hold them.
+//! Files: named tensors, as `.pt` and safetensors.
+//!
+//! A state dict holds tensors under names, in order: the parameters of a model. Python reads what is written here, and the
+//! other way round; a pickle is read without executing anything.
+//!
+//! ```c
+//! rlt_state_dict *model = NULL, *file = NULL;
+//! rlt_tensor *bias = NULL, *loaded = NULL;
+//! rlt_scalar value = {0};
+//! int32_t status = rlt_state_dict_new(&model);
+//! if (!status) status = rlt_tensor_full(NULL, 0, RLT_FLOAT(0.25), NULL, &bias);
+//! if (!status) status = rlt_state_dict_insert(model, "fc.bias", bias);
+//! if (!status) status = rlt_state_dict_save(model, "model.pt", RLT_FORMAT_AUTO);
+//! if (!status) status = rlt_state_dict_load("model.pt", RLT_FORMAT_AUTO, &file);
+//! if (!status) status = rlt_state_dict_get(file, "fc.bias", &loaded);
+//! if (!status) status = rlt_tensor_item(loaded, &value);
+//! if (!status) printf("%g\n", value.re);  // prints 0.25
+//! rlt_tensor_free(loaded);
+//! rlt_tensor_free(bias);
+//! rlt_state_dict_free(file);
+//! rlt_state_dict_free(model);
+//! ```
+//!
+//! `examples/digits/c/infer.c` runs a network from a file.
 
 use crate::support::handle::{self, Handle};
 use crate::support::{arg, guard, guard_free, out};
@@ -9,7 +32,9 @@ use rushlight_tensor::Tensor;
 use std::ffi::{CString, c_char};
 use std::path::Path;
 
-/// file format: when saving, safetensors if the name ends in `.safetensors`, else `.pt`; when loading, what the
+// ---- File formats ----
+
+/// when saving, safetensors if the name ends in `.safetensors`, else `.pt`; when loading, what the
 /// content says
 pub const RLT_FORMAT_AUTO: i32 = 0;
 /// PyTorch's zip archive with a pickle, which is read without executing anything
@@ -39,6 +64,8 @@ impl StateDict {
         self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
+
+// ---- State dicts ----
 
 /// An empty state dict.
 #[unsafe(no_mangle)]
@@ -140,6 +167,8 @@ fn entry(entries: &[(CString, Tensor)], index: i64) -> Result<&(CString, Tensor)
     found.ok_or_else(|| err!(Index, "index {index} is out of range for a state dict of {}", entries.len()))
 }
 
+// ---- Files ----
+
 /// Saves the state dict. The file is replaced whole, or not at all. Entries that share memory share it in the
 /// file, too, where the format can say so (`.pt`).
 #[unsafe(no_mangle)]
@@ -156,6 +185,37 @@ pub unsafe extern "C" fn rlt_state_dict_save(dict: *const rlt_state_dict, path: 
         }
     })
 }
+
+/// Loads the tensors of a file, on the CPU, in the file's order.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_state_dict_load(path: *const c_char, format: i32, out: *mut *mut rlt_state_dict) -> i32 {
+    guard("rlt_state_dict_load", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
+        let entries = match format {
+            RLT_FORMAT_AUTO => rushlight_io::load(path)?,
+            RLT_FORMAT_PT => pt::load(path)?.entries,
+            RLT_FORMAT_SAFETENSORS => safetensors::load(path)?.entries,
+            _ => return Err(unknown_format(format)),
+        };
+        out.give(from_entries(entries)?)
+    })
+}
+
+/// Loads what a file holds, on the CPU, in the file's order: its tensors and, as tensors under names that tell the type,
+/// the values beside them in a `.pt` file (`lr:double`, a tensor of one element; likewise `:int`, `:bool` and `:complex`;
+/// `:str`, the bytes of a text; `:none`, no bytes; `:list`, `:int_list`, `:double_list`, `:bool_list` and `:tensor_list`, the
+/// length of a list, whose elements are `key.0`, `key.1` and so on).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_state_dict_load_all(path: *const c_char, out: *mut *mut rlt_state_dict) -> i32 {
+    guard("rlt_state_dict_load_all", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
+        out.give(from_entries(rushlight_io::load_all(path)?)?)
+    })
+}
+
+// ---- Into a model ----
 
 /// Copies the tensors of `source` into those of `target` that have their names (`load_state_dict`), without recording. If
 /// `strict`, each name must stand in both; shapes must be equal always. Faults are told all at once, with `model` for the class
@@ -196,35 +256,6 @@ fn named(entries: &[(CString, Tensor)]) -> Vec<(&str, &Tensor)> {
 
 fn to_entry(name: &CString, tensor: &Tensor) -> Result<Entry> {
     Entry::from_tensor(name.to_string_lossy().into_owned(), tensor)
-}
-
-/// Loads the tensors of a file, on the CPU, in the file's order.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_state_dict_load(path: *const c_char, format: i32, out: *mut *mut rlt_state_dict) -> i32 {
-    guard("rlt_state_dict_load", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
-        let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
-        let entries = match format {
-            RLT_FORMAT_AUTO => rushlight_io::load(path)?,
-            RLT_FORMAT_PT => pt::load(path)?.entries,
-            RLT_FORMAT_SAFETENSORS => safetensors::load(path)?.entries,
-            _ => return Err(unknown_format(format)),
-        };
-        out.give(from_entries(entries)?)
-    })
-}
-
-/// Loads what a file holds, on the CPU, in the file's order: its tensors and, as tensors under names that tell the type,
-/// the values beside them in a `.pt` file (`lr:double`, a tensor of one element; likewise `:int`, `:bool` and `:complex`;
-/// `:str`, the bytes of a text; `:none`, no bytes; `:list`, `:int_list`, `:double_list`, `:bool_list` and `:tensor_list`, the
-/// length of a list, whose elements are `key.0`, `key.1` and so on).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_state_dict_load_all(path: *const c_char, out: *mut *mut rlt_state_dict) -> i32 {
-    guard("rlt_state_dict_load_all", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
-        let (path, out) = unsafe { (Path::new(arg::string(path, "path")?), out::handle(out, "out")?) };
-        out.give(from_entries(rushlight_io::load_all(path)?)?)
-    })
 }
 
 fn from_entries(entries: Vec<Entry>) -> Result<Box<StateDict>> {

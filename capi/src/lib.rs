@@ -1,8 +1,8 @@
 //! The C ABI of Rushlight, and the shipped libraries `librushlight.so` and `librushlight.a`.
 //!
 //! One module here is one header in `include/rushlight`, under the same name, and the headers are generated from
-//! these sources, documentation included: `core`, `tensor`, `generator`, `autograd`, `dispatch`, `dlpack`, `io`, and
-//! one per family of operators in `ops`. `support` is what each function is made of. The conventions that hold for
+//! these sources: the documentation of a module opens its header as a chapter, whose example runs as a test, and a line
+//! `// ---- title ----` begins a section. One module per family of operators is in `ops`. `support` is what each function is made of. The conventions that hold for
 //! every function stand in `docs/c-abi.md`. Nothing below this crate knows of C.
 
 #![allow(non_camel_case_types, non_snake_case, reason = "the names are those of the C interface")]
@@ -20,7 +20,9 @@ pub mod generator;
 pub mod gradcheck;
 pub mod hooks;
 pub mod io;
+pub mod memory;
 pub mod ops;
+pub mod runtime;
 pub mod support;
 pub mod tensor;
 

@@ -1,7 +1,33 @@
-//! `rushlight/tensor.h`: the tensor handle, numbers, devices, options, and what a tensor can be asked.
+//! Tensors: making them, asking them, reaching their memory.
+//!
+//! A tensor is an n-dimensional array: sizes, strides and a dtype over a storage that several tensors may share. A handle is an
+//! owner of it. What operators do with tensors stands in `rushlight/ops`, a header for each family.
+//!
+//! ```c
+//! const float values[4] = {1, 2, 3, 4};
+//! const int64_t sizes[2] = {2, 2};
+//! rlt_tensor *x = NULL, *shifted = NULL, *total = NULL;
+//! rlt_scalar value = {0};
+//! int32_t status = rlt_tensor_from_data(values, sizeof values, sizes, 2, RLT_DTYPE_FLOAT32, &x);
+//! if (!status) status = rlt_tensor_add_Scalar(x, RLT_FLOAT(0.5), RLT_INT(1), &shifted);  // x + 1 * 0.5
+//! if (!status) status = rlt_tensor_sum(shifted, NULL, &total);
+//! if (!status) status = rlt_tensor_item(total, &value);
+//! if (!status) printf("%g\n", value.re);  // prints 12
+//! rlt_tensor_free(total);
+//! rlt_tensor_free(shifted);
+//! rlt_tensor_free(x);
+//! ```
 
 //@ /* Options of which nothing is set. */
 //@ #define RLT_TENSOR_OPTIONS_INIT {sizeof(rlt_tensor_options), -1, -1, -1, -1, -1, -1}
+//@
+//@ #ifndef __cplusplus
+//@ /* Numbers where a pointer to one is expected: rlt_tensor_add_Scalar(x, RLT_FLOAT(0.5), RLT_INT(1), &y). */
+//@ #define RLT_BOOL(value) (&(const rlt_scalar){RLT_SCALAR_BOOL, 0, (value) != 0, 0, 0})
+//@ #define RLT_INT(value) (&(const rlt_scalar){RLT_SCALAR_INT, 0, (value), 0, 0})
+//@ #define RLT_FLOAT(value) (&(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, (value), 0})
+//@ #define RLT_COMPLEX(re, im) (&(const rlt_scalar){RLT_SCALAR_COMPLEX, 0, 0, (re), (im)})
+//@ #endif
 
 use crate::support::handle::{self, Handle};
 use crate::support::sized::SizedStruct;
@@ -13,7 +39,9 @@ use rushlight_base::{
 use rushlight_tensor::{Dense, Geometry, Options, Spec, Tensor, autograd};
 use std::ffi::c_void;
 
-/// dtype number, as everywhere in PyTorch: unsigned 8-bit integer
+// ---- Dtypes, with the numbers that they have everywhere in PyTorch ----
+
+/// unsigned 8-bit integer
 pub const RLT_DTYPE_UINT8: i32 = 0;
 /// signed 8-bit integer
 pub const RLT_DTYPE_INT8: i32 = 1;
@@ -46,17 +74,23 @@ pub const RLT_DTYPE_UINT32: i32 = 28;
 /// unsigned 64-bit integer
 pub const RLT_DTYPE_UINT64: i32 = 29;
 
-/// device type number: the host processor
+// ---- Types of devices ----
+
+/// the host processor
 pub const RLT_DEVICE_CPU: i32 = 0;
 /// an NVIDIA GPU
 pub const RLT_DEVICE_CUDA: i32 = 1;
 /// shape and dtype without data
 pub const RLT_DEVICE_META: i32 = 14;
 
-/// layout number: dense with strides
+// ---- Layouts ----
+
+/// dense with strides
 pub const RLT_LAYOUT_STRIDED: i32 = 0;
 
-/// memory format number: row-major
+// ---- Memory formats ----
+
+/// row-major
 pub const RLT_MEMORY_FORMAT_CONTIGUOUS: i32 = 0;
 /// as the input is laid out
 pub const RLT_MEMORY_FORMAT_PRESERVE: i32 = 1;
@@ -65,7 +99,9 @@ pub const RLT_MEMORY_FORMAT_CHANNELS_LAST: i32 = 2;
 /// NDHWC, for 5 dimensions
 pub const RLT_MEMORY_FORMAT_CHANNELS_LAST_3D: i32 = 3;
 
-/// tag of a number (the same as of an `rlt_value`): truth value, in `i`
+// ---- Tags of a number, the same as of an `rlt_value` ----
+
+/// truth value, in `i`
 pub const RLT_SCALAR_BOOL: i32 = 1;
 /// signed integer, in `i`
 pub const RLT_SCALAR_INT: i32 = 2;
@@ -218,6 +254,8 @@ impl rlt_tensor_options {
     }
 }
 
+// ---- Owners ----
+
 /// Frees a tensor handle. The tensor itself goes with its last owner.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_free(tensor: *mut rlt_tensor) {
@@ -236,6 +274,8 @@ pub unsafe extern "C" fn rlt_tensor_retain(tensor: *const rlt_tensor, out: *mut 
         }
     })
 }
+
+// ---- Tensors of data ----
 
 /// A tensor over memory of the caller: nothing is copied. `data` must stay valid, and bool elements 0 or 1,
 /// until `deleter(ctx, data)` is called, once, when nothing uses the memory any more (without a deleter: for
@@ -386,6 +426,8 @@ pub unsafe extern "C" fn rlt_tensor_from_data(
     })
 }
 
+// ---- What a tensor is ----
+
 /// Number of dimensions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ndim(tensor: *const rlt_tensor, out: *mut i64) -> i32 {
@@ -531,6 +573,8 @@ pub unsafe extern "C" fn rlt_tensor_is_neg(tensor: *const rlt_tensor, out: *mut 
     })
 }
 
+// ---- Elements and storage ----
+
 /// Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
 /// not seen by the version counter. NULL for a tensor without elements; an error on the meta
 /// device, where there are no data.
@@ -568,6 +612,19 @@ pub unsafe extern "C" fn rlt_tensor_storage(
     })
 }
 
+/// The value of a tensor with one element.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_item(tensor: *const rlt_tensor, out: *mut rlt_scalar) -> i32 {
+    guard("rlt_tensor_item", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            let out = out::scalar(out, "out")?;
+            out.set(tensor.item()?)
+        }
+    })
+}
+
 /// Are the elements laid out without gaps in this memory format (`RLT_MEMORY_FORMAT_*`)?
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_is_contiguous(tensor: *const rlt_tensor, memory_format: i32, out: *mut i32) -> i32 {
@@ -577,6 +634,8 @@ pub unsafe extern "C" fn rlt_tensor_is_contiguous(tensor: *const rlt_tensor, mem
         out.set(tensor.is_contiguous(MemoryFormat::from_code(memory_format)?))
     })
 }
+
+// ---- Identity ----
 
 /// How often the tensor's bytes were written in place, through it or through its views. Tensors made in inference mode do
 /// not count that.
@@ -629,19 +688,6 @@ pub unsafe extern "C" fn rlt_tensor_use_count(tensor: *const rlt_tensor, out: *m
     })
 }
 
-/// The value of a tensor with one element.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_item(tensor: *const rlt_tensor, out: *mut rlt_scalar) -> i32 {
-    guard("rlt_tensor_item", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
-        unsafe {
-            let tensor = arg::tensor(tensor, "tensor")?;
-            let out = out::scalar(out, "out")?;
-            out.set(tensor.item()?)
-        }
-    })
-}
-
 /// Lets `tensor` have the bytes, dtype and shape of `data`. Its identity and gradient stay; other tensors over
 /// its former storage keep that.
 #[unsafe(no_mangle)]
@@ -654,6 +700,8 @@ pub unsafe extern "C" fn rlt_tensor_set_data(tensor: *const rlt_tensor, data: *c
         }
     })
 }
+
+// ---- Numbers as tensors ----
 
 /// Does this 0-dim tensor stand for a number, which yields to other tensors in dtype promotion?
 #[unsafe(no_mangle)]
@@ -675,6 +723,8 @@ pub unsafe extern "C" fn rlt_tensor_set_wrapped_number(tensor: *const rlt_tensor
         unsafe { arg::tensor(tensor, "tensor") }?.set_wrapped_number(arg::bool(on))
     })
 }
+
+// ---- Lists of tensors ----
 
 /// A list with one more reference to each of `len` tensors.
 #[unsafe(no_mangle)]

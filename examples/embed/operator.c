@@ -5,21 +5,14 @@
 #include <rushlight/rushlight.h>
 #include <stdio.h>
 
-static rlt_scalar integer(int64_t value) {
-  rlt_scalar scalar = {RLT_SCALAR_INT, 0, 0, 0, 0};
-  scalar.i = value;
-  return scalar;
-}
-
 /* x * x * (3 - 2 x). The status of a call that failed is the callback's; its message is kept. */
 static int32_t smooth_step(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
   (void)ctx, (void)n_args, (void)n_outs;
   const rlt_tensor *x = args[0].as.tensor;
-  rlt_scalar one = integer(1), two = integer(2), three = integer(3);
   rlt_tensor *square = NULL, *twice = NULL, *rest = NULL, *result = NULL;
   int32_t status = rlt_tensor_mul_Tensor(x, x, &square);
-  if (!status) status = rlt_tensor_mul_Scalar(x, &two, &twice);
-  if (!status) status = rlt_tensor_rsub_Scalar(twice, &three, &one, &rest);
+  if (!status) status = rlt_tensor_mul_Scalar(x, RLT_INT(2), &twice);
+  if (!status) status = rlt_tensor_rsub_Scalar(twice, RLT_INT(3), RLT_INT(1), &rest);
   if (!status) status = rlt_tensor_mul_Tensor(square, rest, &result);
   rlt_tensor_free(rest);
   rlt_tensor_free(twice);

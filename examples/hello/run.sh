@@ -3,9 +3,9 @@
 set -eu
 binaries=$1 jar=$2
 here=$(cd "$(dirname "$0")" && pwd)
-classes=$(mktemp -d)
-trap 'rm -rf "$classes"' EXIT
-javac -cp "$jar" -d "$classes" "$here/Hello.java"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+javac -cp "$jar" -d "$work" "$here/Hello.java"
 
 expect() { # name, expected, found
   if [ "$2" = "$3" ]; then echo "$1: as expected"; else
@@ -18,7 +18,11 @@ fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType
 fitted_java=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
 expect hello.c "2 4 6 " "$("$binaries/hello_c")"
 expect hello.cpp "$fitted" "$("$binaries/hello_cpp")"
-expect Hello.java "$fitted_java" "$(java -cp "$jar:$classes" Hello)"
+expect Hello.java "$fitted_java" "$(java -cp "$jar:$work" Hello)"
+expect c/train.c "learned: yes" "$("$binaries/c_train" "$work" | tail -n 1)"
+for file in model.pt model.safetensors; do
+  expect "c/infer.c $file" "exclusive or: 0 1 1 0" "$("$binaries/c_infer" "$work/$file")"
+done
 expect embed/operator.c "$(printf 'smooth_step: 0 0.15625 1\nits gradient: 0 1.125 0\nround_through: 0 0 1\nits gradient: 1 1 1')" "$("$binaries/embed_operator")"
 expect embed/frame.c "$(printf 'a network that fits into its frame: done\none that does not: cancelled\nthe next frame: done
 more memory than there is: refused\nbytes left at the end: 0')" "$("$binaries/embed_frame")"

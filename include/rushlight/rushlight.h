@@ -4,42 +4,44 @@
 #ifndef RUSHLIGHT_H
 #define RUSHLIGHT_H
 
-#include <rushlight/core.h>
-#include <rushlight/tensor.h>
-#include <rushlight/generator.h>
-#include <rushlight/autograd.h>
-#include <rushlight/hooks.h>
-#include <rushlight/gradcheck.h>
-#include <rushlight/dispatch.h>
-#include <rushlight/dlpack.h>
-#include <rushlight/io.h>
-#include <rushlight/ops/activation.h>
-#include <rushlight/ops/bitwise.h>
-#include <rushlight/ops/comparison.h>
-#include <rushlight/ops/convolution.h>
-#include <rushlight/ops/copy.h>
-#include <rushlight/ops/creation.h>
-#include <rushlight/ops/distance.h>
-#include <rushlight/ops/elementary.h>
-#include <rushlight/ops/factory.h>
-#include <rushlight/ops/indexing.h>
-#include <rushlight/ops/joining.h>
-#include <rushlight/ops/linalg.h>
-#include <rushlight/ops/loss.h>
-#include <rushlight/ops/nn.h>
-#include <rushlight/ops/normalization.h>
-#include <rushlight/ops/numeric.h>
-#include <rushlight/ops/optim.h>
-#include <rushlight/ops/pointwise.h>
-#include <rushlight/ops/pooling.h>
-#include <rushlight/ops/random.h>
-#include <rushlight/ops/recurrent.h>
-#include <rushlight/ops/reduction.h>
-#include <rushlight/ops/series.h>
-#include <rushlight/ops/sorting.h>
-#include <rushlight/ops/special.h>
-#include <rushlight/ops/view.h>
-#include <rushlight/ops/view_copy.h>
-#include <rushlight/ops/vision.h>
+#include <rushlight/core.h>              /* Status, errors, version. */
+#include <rushlight/tensor.h>            /* Tensors: making them, asking them, reaching their memory. */
+#include <rushlight/autograd.h>          /* Gradients: recording, backward, functions with a derivative of the program's own. */
+#include <rushlight/io.h>                /* Files: named tensors, as `.pt` and safetensors. */
+#include <rushlight/generator.h>         /* Random numbers. */
+#include <rushlight/memory.h>            /* Memory: live handles, statistics, an allocator of the program's own. */
+#include <rushlight/runtime.h>           /* The process: threads, log, seed, determinism, cancelling. */
+#include <rushlight/dispatch.h>          /* Operators by name: calling them, adding some, listening to calls. */
+#include <rushlight/hooks.h>             /* Hooks: on leaves, on nodes of the record, on tensors that are saved for backward. */
+#include <rushlight/gradcheck.h>         /* Gradcheck: is a derivative what differences say? */
+#include <rushlight/dlpack.h>            /* DLPack: tensors from and for other libraries, without a copy. */
+#include <rushlight/ops/activation.h>    /* Activation functions of each element. */
+#include <rushlight/ops/bitwise.h>       /* Bits of integers and bools. */
+#include <rushlight/ops/comparison.h>    /* Comparisons and logic: the results are bool. */
+#include <rushlight/ops/convolution.h>   /* Convolutions of one, two and three dimensions, and their transposes. */
+#include <rushlight/ops/copy.h>          /* Copies, and conversion of dtype and device. */
+#include <rushlight/ops/creation.h>      /* Tensors made from sizes and constants. */
+#include <rushlight/ops/distance.h>      /* Distances and angles between vectors. */
+#include <rushlight/ops/elementary.h>    /* Elementary functions of each element: powers, exponentials, trigonometry. */
+#include <rushlight/ops/factory.h>       /* Sequences, identities, windows, and tensors made in the image of others. */
+#include <rushlight/ops/indexing.h>      /* Picking, placing and joining elements by index. */
+#include <rushlight/ops/joining.h>       /* Joining, splitting, repeating and turning. */
+#include <rushlight/ops/linalg.h>        /* Products of matrices. */
+#include <rushlight/ops/loss.h>          /* Losses, and the log-probabilities they start from. */
+#include <rushlight/ops/nn.h>            /* Functions of neural network layers. */
+#include <rushlight/ops/normalization.h> /* Layers that shift and scale to mean 0 and variance 1. */
+#include <rushlight/ops/numeric.h>       /* Rounding, signs, remainders, extrema and combinations of each element. */
+#include <rushlight/ops/optim.h>         /* Whole optimizer steps over lists of parameters. */
+#include <rushlight/ops/pointwise.h>     /* Arithmetic and functions of each element, with broadcasting and type promotion. */
+#include <rushlight/ops/pooling.h>       /* The largest elements, or the means, of windows. */
+#include <rushlight/ops/random.h>        /* Random numbers, equal to PyTorch’s for the same seed. */
+#include <rushlight/ops/recurrent.h>     /* Recurrent layers and their cells, and packed sequences. */
+#include <rushlight/ops/reduction.h>     /* Sums, means and largest elements, over everything or over dimensions. */
+#include <rushlight/ops/series.h>        /* Differences, gradients, integrals and covariances of sampled values. */
+#include <rushlight/ops/sorting.h>       /* Sorting, searching, counting. */
+#include <rushlight/ops/special.h>       /* Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. */
+#include <rushlight/ops/view.h>          /* Other shapes over the same storage. */
+#include <rushlight/ops/view_copy.h>     /* The views as copies: results with memory of their own. */
+#include <rushlight/ops/vision.h>        /* Images: other sizes, borders, columns, pixels. */
 
 #endif /* RUSHLIGHT_H */

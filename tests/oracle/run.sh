@@ -13,7 +13,7 @@ torch=$("$python" -c 'import os, torch; assert torch.__version__.split("+")[0] =
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 
-"$python" mlp_reference.py
+"$python" digits_reference.py
 "$python" linear_init.py
 "$python" java_layers.py
 "$python" java_optim.py

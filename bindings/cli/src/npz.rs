@@ -1,12 +1,12 @@
 //! NumPy's archives: a zip file with an array in each record, whose name ends in `.npy`.
 
 use anyhow::{Context, Result, bail, ensure};
-use npyz::{Order, TypeStr, WriteOptions, WriterBuilder};
+use npyz::{NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder};
 use rushlight_base::{DType, DimVec, contiguous_strides, err};
 use rushlight_io::{Entry, filled_storage, normalise_bools, replace};
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -29,15 +29,19 @@ const DTYPES: [(DType, &str); 14] = [
     (DType::C128, "<c16"),
 ];
 
+/// The longest header of an array: NumPy's own bound.
+const MAX_HEADER: u32 = 10_000;
+
 /// Is this a zip file of arrays only?
 pub fn is_npz(file: &File) -> bool {
     ZipArchive::new(file).is_ok_and(|archive| archive.file_names_raw().all(|name| name.ends_with(b".npy")))
 }
 
 /// The arrays of an archive.
-pub fn read(source: File) -> Result<Vec<Entry>> {
-    let length = source.metadata()?.len();
+pub fn read(mut source: impl Read + Seek) -> Result<Vec<Entry>> {
+    let length = source.seek(SeekFrom::End(0))?;
     let mut archive = ZipArchive::new(source)?;
+    ensure!(!archive.has_duplicate_names(), "two arrays of the archive have one name");
     let mut entries = Vec::with_capacity(archive.len());
     for at in 0..archive.len() {
         let record = archive.by_index(at)?;
@@ -56,8 +60,23 @@ pub fn read(source: File) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
+/// The header of an array, with its length checked before anybody takes memory for it.
+fn header(record: &mut impl Read) -> Result<NpyHeader> {
+    // Magic, version, and the length: 2 bytes in version 1, 4 in later ones.
+    let mut start = [0u8; 12];
+    record.read_exact(&mut start[..10])?;
+    let (read, length) = if start[6] < 2 {
+        (10, u32::from(u16::from_le_bytes([start[8], start[9]])))
+    } else {
+        record.read_exact(&mut start[10..])?;
+        (12, u32::from_le_bytes([start[8], start[9], start[10], start[11]]))
+    };
+    ensure!(length <= MAX_HEADER, "a header of {length} bytes is too long");
+    Ok(NpyHeader::from_reader(start[..read].chain(record))?)
+}
+
 fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
-    let header = npyz::NpyHeader::from_reader(&mut record)?;
+    let header = header(&mut record)?;
     let written = header.dtype().descr();
     let found = DTYPES.iter().find(|(_, text)| written.trim_matches('\'') == *text);
     let Some((dtype, _)) = found else { bail!("the dtype {written} is not supported") };
@@ -88,8 +107,9 @@ pub fn save(path: &Path, entries: &[Entry]) -> Result<()> {
     Ok(replace(path, |new| write(File::create(new)?, entries).map_err(|error| err!(Io, "{error:#}")))?)
 }
 
-fn write(file: File, entries: &[Entry]) -> Result<()> {
-    let mut archive = ZipWriter::new(file);
+/// Writes an archive to a sink.
+pub fn write(sink: impl Write + Seek, entries: &[Entry]) -> Result<()> {
+    let mut archive = ZipWriter::new(sink);
     let mut names = HashSet::new();
     for entry in entries {
         let name = &entry.name;

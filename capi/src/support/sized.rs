@@ -2,7 +2,7 @@
 //! so fields can be added at the end without breaking anybody.
 
 use super::guard::null;
-use rushlight_base::{Result, ensure};
+use rushlight_base::{Error, ErrorKind, Result, ensure};
 use std::mem::MaybeUninit;
 
 /// A struct of the C ABI whose first field is `struct_size: usize`.
@@ -39,6 +39,12 @@ pub unsafe fn read<T: SizedStruct>(pointer: *const T, name: &str) -> Result<T> {
         std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr().cast::<u8>(), bytes);
         Ok(value.assume_init())
     }
+}
+
+/// The error of a struct of hooks that lacks some.
+#[cold]
+pub fn missing(argument: &str, functions: &str) -> Error {
+    Error::new(ErrorKind::NullPointer, format!("argument `{argument}`: {functions} must not be NULL"))
 }
 
 /// Write as much of `value` as the caller's struct has room for, but not its `struct_size`.

@@ -152,7 +152,7 @@ mod linux {
         if PROCESS_ENDS.load(Ordering::Acquire) {
             return;
         }
-        crate::core::shutdown();
+        crate::runtime::shutdown();
         // Whoever unloads a library promises that no thread is inside it, nor will be. So the values that
         // other threads still have are dropped here, while their code is still there.
         let (key, mut thread) = {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/util/Exception.h>
+#include <rushlight/runtime.h>
 
 #include <string>
 

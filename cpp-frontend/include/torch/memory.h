@@ -8,6 +8,7 @@
 #pragma once
 
 #include <c10/util/Exception.h>
+#include <rushlight/memory.h>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN

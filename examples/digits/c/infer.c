@@ -1,23 +1,44 @@
-/* Loads a trained model and tells how much of the whole data set it gets right.
+/* Loads trained models and tells how much of the test images each gets right.
  *
- *   infer DIGITS.safetensors MODEL
+ *   infer DIGITS.safetensors LOGITS.safetensors MODEL...
  *
- * MODEL may come from any of the three training programs, or from PyTorch (.pt or .safetensors). */
+ * A MODEL may come from any of the three training programs, or from Python (.pt or .safetensors). Prints one JSON line per model, and
+ * writes the scores that each gives to LOGITS.safetensors, under the names "0", "1" and so on. */
 #include <stdio.h>
 
 #include "digits.h"
+#include "model.h"
+
+/* Adds the scores of one model to `scores`. */
+static void infer(const char* path, const digits* test, const char* name, rlt_state_dict* scores) {
+  model net = model_new();
+  model_load(&net, path);
+  rlt_tensor* logits = logits_of(&net, test->images);
+  TRY(rlt_state_dict_insert(scores, name, logits));
+  printf("{\"lang\":\"c\",\"model\":\"%s\",\"test_accuracy\":%.17g}\n", path, accuracy(logits, test->labels));
+  rlt_tensor_free(logits);
+  model_free(&net);
+}
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: %s DIGITS.safetensors MODEL\n", argv[0]);
+  if (argc < 4) {
+    fprintf(stderr, "usage: %s DIGITS.safetensors LOGITS.safetensors MODEL...\n", argv[0]);
     return 2;
   }
-  digits all = digits_load(argv[1]);
-  model net = model_load(argv[2]);
-  rlt_tensor* predicted = predict(&net, &all);
-  printf("{\"lang\":\"c\",\"model\":\"%s\",\"images\":%d,\"accuracy\":%.17g}\n", argv[2], ALL_ROWS, accuracy(predicted, all.labels));
-  rlt_tensor_free(predicted);
-  model_free(&net);
+  digits all = digits_load(argv[1]), train, test;
+  rlt_state_dict* scores;
+  TRY(rlt_manual_seed(0)); /* that of training: the test images are those that training has not seen */
+  digits_split(&all, &train, &test);
+  TRY(rlt_state_dict_new(&scores));
+  for (int i = 3; i < argc; ++i) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", i - 3);
+    infer(argv[i], &test, name, scores);
+  }
+  TRY(rlt_state_dict_save(scores, argv[2], RLT_FORMAT_AUTO));
+  rlt_state_dict_free(scores);
+  digits_free(&train);
+  digits_free(&test);
   digits_free(&all);
   return 0;
 }

@@ -1,28 +1,34 @@
-/* Trains a small network on handwritten digits through the plain C functions.
+/* Trains a convolutional network on handwritten digits through the plain C functions.
  *
- *   train DIGITS.safetensors OUT_DIR
+ *   train DIGITS.safetensors FONT.safetensors OUT_DIR
  *
- * Writes model.safetensors, confusion.png and losses.png into OUT_DIR and ends with one JSON line. The recipe is that of
- * tests/oracle/mlp_reference.py: the same random numbers in the same order, so the losses are PyTorch's. */
+ * Writes into OUT_DIR the weights (model.safetensors, and model.pt for Python), what happened (run.safetensors) and two pictures
+ * (curves.png, confusion.png), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
+ * numbers in the same order, so the losses are PyTorch's. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "../progress.h"
 #include "digits.h"
+#include "model.h"
+#include "pictures.h"
 
-enum { EPOCHS = 15, BATCH = 64, BATCHES = (TRAIN_ROWS + BATCH - 1) / BATCH, STEPS = EPOCHS * BATCHES };
+enum { EPOCHS = 12, BATCH = 64, BATCHES = (TRAIN_ROWS + BATCH - 1) / BATCH };
 
-/* What Adam keeps for each parameter. */
-typedef struct adam {
+/* ---- The optimizer ---- */
+
+/* What AdamW keeps for each parameter. */
+typedef struct adamw {
+  double rate;
   rlt_tensor* means[PARAMETERS];
   rlt_tensor* squares[PARAMETERS];
   rlt_tensor* steps[PARAMETERS];
-} adam;
+} adamw;
 
-static adam adam_new(const model* net) {
-  adam self;
+static adamw adamw_new(const model* net, double rate) {
+  adamw self = {0};
+  self.rate = rate;
   for (int i = 0; i < PARAMETERS; ++i) {
     TRY(rlt_tensor_zeros_like(net->parameters[i], NULL, NULL, &self.means[i]));
     TRY(rlt_tensor_zeros_like(net->parameters[i], NULL, NULL, &self.squares[i]));
@@ -31,7 +37,7 @@ static adam adam_new(const model* net) {
   return self;
 }
 
-static void adam_free(adam* self) {
+static void adamw_free(adamw* self) {
   for (int i = 0; i < PARAMETERS; ++i) {
     rlt_tensor_free(self->means[i]);
     rlt_tensor_free(self->squares[i]);
@@ -42,9 +48,10 @@ static void adam_free(adam* self) {
 /* Tells C that an array of handles is only read. */
 static const rlt_tensor* const* list(rlt_tensor* const* tensors) { return (const rlt_tensor* const*)tensors; }
 
-static void adam_step(adam* self, const model* net) {
-  const rlt_scalar one = {RLT_SCALAR_INT, 0, 1, 0, 0};
-  const double lr = 3e-3, beta1 = 0.9, beta2 = 0.999, weight_decay = 0, eps = 1e-8;
+/* Changes the parameters by their gradients, and lets those go. */
+static void adamw_step(adamw* self, const model* net) {
+  const rlt_scalar one = integer(1);
+  const double beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, eps = 1e-8;
   const int32_t amsgrad = 0, maximize = 0;
   rlt_tensor* grads[PARAMETERS];
   TRY(rlt_set_grad_enabled(0));
@@ -52,9 +59,9 @@ static void adam_step(adam* self, const model* net) {
     TRY(rlt_tensor_grad(net->parameters[i], &grads[i]));
     TRY(rlt_tensor_add_Scalar_(self->steps[i], &one, &one));
   }
-  TRY(rlt_tensor__fused_adam_(list(net->parameters), PARAMETERS, list(grads), PARAMETERS, list(self->means), PARAMETERS,
-                              list(self->squares), PARAMETERS, NULL, 0, list(self->steps), PARAMETERS, lr, beta1, beta2,
-                              weight_decay, eps, amsgrad, maximize, NULL, NULL));
+  TRY(rlt_tensor__fused_adamw_(list(net->parameters), PARAMETERS, list(grads), PARAMETERS, list(self->means), PARAMETERS,
+                               list(self->squares), PARAMETERS, NULL, 0, list(self->steps), PARAMETERS, self->rate, beta1, beta2,
+                               weight_decay, eps, amsgrad, maximize, NULL, NULL));
   for (int i = 0; i < PARAMETERS; ++i) {
     rlt_tensor_free(grads[i]);
     TRY(rlt_tensor_set_grad(net->parameters[i], NULL));
@@ -62,42 +69,112 @@ static void adam_step(adam* self, const model* net) {
   TRY(rlt_set_grad_enabled(1));
 }
 
-/* One batch: forward, backward, update. The loss goes into a slot of `losses`. */
-static void train_batch(const model* net, adam* optimizer, const digits* set, const rlt_tensor* rows, const rlt_tensor* slot) {
-  const int64_t mean = 1;
-  digits batch = digits_rows(set, rows);
-  rlt_tensor* scores = model_forward(net, batch.images, 1);
-  rlt_tensor *log_probabilities, *loss, *value;
-  TRY(rlt_tensor_log_softmax_int(scores, 1, NULL, &log_probabilities));
-  TRY(rlt_tensor_nll_loss(log_probabilities, batch.labels, NULL, mean, -100, &loss));
+/* ---- Training ---- */
+
+static history history_new(void) {
+  const int64_t steps = EPOCHS * BATCHES, epochs = EPOCHS;
+  rlt_tensor_options float64 = RLT_TENSOR_OPTIONS_INIT;
+  history run = {EPOCHS, BATCHES, NULL, NULL, NULL};
+  float64.dtype = RLT_DTYPE_FLOAT64;
+  TRY(rlt_tensor_zeros(&steps, 1, NULL, &run.losses));
+  TRY(rlt_tensor_zeros(&epochs, 1, NULL, &run.test_losses));
+  TRY(rlt_tensor_zeros(&epochs, 1, &float64, &run.test_accuracies));
+  return run;
+}
+
+static void history_free(history* run) {
+  rlt_tensor_free(run->losses);
+  rlt_tensor_free(run->test_losses);
+  rlt_tensor_free(run->test_accuracies);
+}
+
+/* Writes the value of a tensor of one element to a place of another. */
+static void record(const rlt_tensor* into, int64_t index, const rlt_tensor* value) {
+  rlt_tensor *slot, *plain;
+  TRY(rlt_tensor_select_int(into, 0, index, &slot));
+  TRY(rlt_tensor_detach(value, &plain));
+  TRY(rlt_tensor_copy_(slot, plain, 0));
+  rlt_tensor_free(slot);
+  rlt_tensor_free(plain);
+}
+
+/* One batch: forward, backward, update. Returns the loss. */
+static rlt_tensor* train_batch(const model* net, adamw* optimizer, const digits* train, const rlt_tensor* rows) {
+  digits batch = digits_rows(train, rows);
+  rlt_tensor* logits = model_forward(net, batch.images, 1);
+  rlt_tensor* loss = cross_entropy(logits, batch.labels);
   TRY(rlt_tensor_backward(loss, NULL, 0, 0));
-  adam_step(optimizer, net);
-  TRY(rlt_tensor_detach(loss, &value));
-  TRY(rlt_tensor_copy_(slot, value, 0));
-  rlt_tensor_free(scores);
-  rlt_tensor_free(log_probabilities);
-  rlt_tensor_free(loss);
-  rlt_tensor_free(value);
+  adamw_step(optimizer, net);
+  rlt_tensor_free(logits);
   digits_free(&batch);
+  return loss;
 }
 
-static double element(const rlt_tensor* self, int64_t index) {
-  rlt_tensor* one;
-  TRY(rlt_tensor_select_int(self, 0, index, &one));
-  double result = number(one);
-  rlt_tensor_free(one);
-  return result;
+/* One pass over the images in a new order; the loss of each batch goes into `losses`. */
+static void train_epoch(const model* net, adamw* optimizer, const digits* train, const rlt_tensor* losses, const char* label) {
+  rlt_tensor* permutation;
+  TRY(rlt_tensor_randperm(TRAIN_ROWS, NULL, &permutation));
+  for (int batch = 0; batch < BATCHES; ++batch) {
+    rlt_tensor* rows = slice(permutation, batch * BATCH, (batch + 1) * BATCH);
+    rlt_tensor* loss = train_batch(net, optimizer, train, rows);
+    record(losses, batch, loss);
+    rlt_tensor_free(rows);
+    rlt_tensor_free(loss);
+    progress(label, batch + 1, BATCHES);
+  }
+  rlt_tensor_free(permutation);
 }
 
-static double mean_of(const rlt_tensor* self, int64_t start, int64_t end) {
+/* The loss and the accuracy on the test rows, as entry `epoch` of the history. */
+static double test(const model* net, const digits* rows, const history* run, int epoch) {
+  rlt_tensor *logits = logits_of(net, rows->images), *loss = cross_entropy(logits, rows->labels), *slot;
+  const rlt_scalar share = real(accuracy(logits, rows->labels));
+  record(run->test_losses, epoch, loss);
+  TRY(rlt_tensor_select_int(run->test_accuracies, 0, epoch, &slot));
+  TRY(rlt_tensor_fill_Scalar_(slot, &share));
+  rlt_tensor_free(logits);
+  rlt_tensor_free(loss);
+  rlt_tensor_free(slot);
+  return share.re;
+}
+
+static double mean(const rlt_tensor* self) {
   const int32_t float64 = RLT_DTYPE_FLOAT64;
-  rlt_tensor* part = slice(self, start, end);
-  rlt_tensor* mean;
-  TRY(rlt_tensor_mean(part, &float64, &mean));
-  double result = number(mean);
-  rlt_tensor_free(part);
-  rlt_tensor_free(mean);
-  return result;
+  rlt_tensor* out;
+  TRY(rlt_tensor_mean(self, &float64, &out));
+  double value = number(out);
+  rlt_tensor_free(out);
+  return value;
+}
+
+static history train(const model* net, const digits* train_rows, const digits* test_rows) {
+  history run = history_new();
+  adamw optimizer = adamw_new(net, 0.01);
+  for (int epoch = 0; epoch < EPOCHS; ++epoch) {
+    char label[32];
+    snprintf(label, sizeof label, "C    epoch %2d/%d", epoch + 1, EPOCHS);
+    if (epoch > 0 && epoch % 4 == 0) optimizer.rate *= 0.3;
+    rlt_tensor* losses = slice(run.losses, epoch * BATCHES, (epoch + 1) * BATCHES);
+    train_epoch(net, &optimizer, train_rows, losses, label);
+    double right = test(net, test_rows, &run, epoch);
+    progress_done(label, mean(losses), right);
+    rlt_tensor_free(losses);
+  }
+  adamw_free(&optimizer);
+  return run;
+}
+
+/* ---- The program ---- */
+
+static void save_run(const history* run, const rlt_tensor* logits, const char* path) {
+  rlt_state_dict* file;
+  TRY(rlt_state_dict_new(&file));
+  TRY(rlt_state_dict_insert(file, "losses", run->losses));
+  TRY(rlt_state_dict_insert(file, "test_losses", run->test_losses));
+  TRY(rlt_state_dict_insert(file, "test_accuracies", run->test_accuracies));
+  TRY(rlt_state_dict_insert(file, "logits", logits));
+  TRY(rlt_state_dict_save(file, path, RLT_FORMAT_AUTO));
+  rlt_state_dict_free(file);
 }
 
 static double seconds(void) {
@@ -107,71 +184,34 @@ static double seconds(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fprintf(stderr, "usage: %s DIGITS.safetensors OUT_DIR\n", argv[0]);
+  if (argc != 4) {
+    fprintf(stderr, "usage: %s DIGITS.safetensors FONT.safetensors OUT_DIR\n", argv[0]);
     return 2;
   }
-  char path[4096];
-  digits all = digits_load(argv[1]);
+  const char *font = argv[2], *out = argv[3];
+  digits all = digits_load(argv[1]), train_rows, test_rows;
   TRY(rlt_manual_seed(0));
+  digits_split(&all, &train_rows, &test_rows);
   model net = model_new();
-  rlt_tensor* order;
-  TRY(rlt_tensor_randperm(ALL_ROWS, NULL, &order));
-  rlt_tensor* train_rows = slice(order, 0, TRAIN_ROWS);
-  rlt_tensor* test_rows = slice(order, TRAIN_ROWS, ALL_ROWS);
-  digits train = digits_rows(&all, train_rows);
-  digits test = digits_rows(&all, test_rows);
 
-  adam optimizer = adam_new(&net);
-  const int64_t steps = STEPS;
-  rlt_tensor* losses;
-  TRY(rlt_tensor_zeros(&steps, 1, NULL, &losses));
-  double start = seconds(), test_accuracy = 0;
-  for (int epoch = 0; epoch < EPOCHS; ++epoch) {
-    char label[32];
-    snprintf(label, sizeof label, "C    epoch %2d/%d", epoch + 1, EPOCHS);
-    rlt_tensor* permutation;
-    TRY(rlt_tensor_randperm(TRAIN_ROWS, NULL, &permutation));
-    for (int batch = 0; batch < BATCHES; ++batch) {
-      rlt_tensor* rows = slice(permutation, batch * BATCH, (batch + 1) * BATCH);
-      rlt_tensor* slot;
-      TRY(rlt_tensor_select_int(losses, 0, epoch * BATCHES + batch, &slot));
-      train_batch(&net, &optimizer, &train, rows, slot);
-      rlt_tensor_free(rows);
-      rlt_tensor_free(slot);
-      progress(label, batch + 1, BATCHES);
-    }
-    rlt_tensor_free(permutation);
-    rlt_tensor* predicted = predict(&net, &test);
-    test_accuracy = accuracy(predicted, test.labels);
-    rlt_tensor_free(predicted);
-    progress_done(label, mean_of(losses, epoch * BATCHES, (epoch + 1) * BATCHES), test_accuracy);
-  }
+  double start = seconds();
+  history run = train(&net, &train_rows, &test_rows);
   double train_seconds = seconds() - start;
 
-  rlt_tensor* predicted = predict(&net, &test);
-  rlt_tensor* counts = confusion_matrix(predicted, test.labels);
-  print_matrix(counts);
-  snprintf(path, sizeof path, "%s/confusion.png", argv[2]);
-  draw_confusion(counts, path);
-  snprintf(path, sizeof path, "%s/losses.png", argv[2]);
-  draw_losses(losses, path);
-  snprintf(path, sizeof path, "%s/model.safetensors", argv[2]);
-  model_save(&net, path);
+  rlt_tensor* logits = logits_of(&net, test_rows.images);
+  model_save(&net, path_in(out, "model.safetensors"));
+  model_save(&net, path_in(out, "model.pt"));
+  save_run(&run, logits, path_in(out, "run.safetensors"));
+  draw_curves(&run, font, path_in(out, "curves.png"));
+  draw_confusion(logits, &test_rows, font, path_in(out, "confusion.png"));
+  printf("{\"lang\":\"c\",\"test_accuracy\":%.17g,\"first_loss\":%.9g,\"last_loss\":%.9g,\"train_seconds\":%.3f}\n",
+         accuracy(logits, test_rows.labels), number_at(run.losses, 0), number_at(run.losses, -1), train_seconds);
 
-  printf("{\"lang\":\"c\",\"test_accuracy\":%.17g,\"first_loss\":%.17g,\"loss_step_20\":%.17g,\"train_seconds\":%.3f}\n",
-         test_accuracy, element(losses, 0), element(losses, 19), train_seconds);
-
-  rlt_tensor_free(predicted);
-  rlt_tensor_free(counts);
-  rlt_tensor_free(losses);
-  rlt_tensor_free(order);
-  rlt_tensor_free(train_rows);
-  rlt_tensor_free(test_rows);
-  adam_free(&optimizer);
+  rlt_tensor_free(logits);
+  history_free(&run);
   model_free(&net);
-  digits_free(&train);
-  digits_free(&test);
+  digits_free(&train_rows);
+  digits_free(&test_rows);
   digits_free(&all);
   return 0;
 }

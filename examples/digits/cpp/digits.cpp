@@ -1,8 +1,7 @@
 #include "digits.h"
 
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC
-#include "../../third_party/stb_image_write.h"
+namespace nn = torch::nn;
+namespace F = torch::nn::functional;
 
 Digits Digits::load(const std::string& path) {
   torch::serialize::InputArchive file;
@@ -10,35 +9,52 @@ Digits Digits::load(const std::string& path) {
   Digits digits;
   file.read("images", digits.images);
   file.read("labels", digits.labels);
-  digits.images = digits.images.to(torch::kFloat32).div_(16);
+  digits.images = digits.images.to(torch::kFloat32).div_(16).view({-1, 1, 8, 8});
   return digits;
 }
 
-torch::Tensor predict(torch::nn::Sequential& model, const torch::Tensor& images) {
+Split::Split(const Digits& all) {
+  auto order = torch::randperm(all.labels.size(0));
+  train = all.rows(order.slice(0, 0, kTrain));
+  test = all.rows(order.slice(0, kTrain));
+}
+
+// Convolution and linear layer draw their first weights as they are made, in the order of the members. A norm takes away what a
+// bias before it adds, so the convolutions have none.
+NetImpl::NetImpl()
+    : conv1(nn::Conv2dOptions(1, 16, 3).padding(1).bias(false)),
+      conv2(nn::Conv2dOptions(16, 32, 3).padding(1).bias(false)),
+      norm1(16),
+      norm2(32),
+      dropout(0.25),
+      output(32 * 2 * 2, 10) {
+  // The names in the state dict, in PyTorch's order.
+  register_module("conv1", conv1);
+  register_module("norm1", norm1);
+  register_module("conv2", conv2);
+  register_module("norm2", norm2);
+  register_module("dropout", dropout);
+  register_module("output", output);
+}
+
+torch::Tensor NetImpl::forward(torch::Tensor images) {
+  auto halve = F::AvgPool2dFuncOptions(2);
+  auto x = F::avg_pool2d(F::gelu(norm1(conv1(images))), halve);  // [N, 16, 4, 4]
+  x = F::avg_pool2d(F::gelu(norm2(conv2(x))), halve);            // [N, 32, 2, 2]
+  return output(dropout(x.flatten(1)));
+}
+
+torch::Tensor logits_of(Net& model, const torch::Tensor& images) {
   torch::NoGradGuard no_grad;
   model->eval();
-  return model->forward(images).argmax(1);
+  return model->forward(images);
 }
 
-torch::Tensor confusion_matrix(const torch::Tensor& predicted, const torch::Tensor& labels) {
-  auto cell = labels * 10 + predicted;
+double accuracy(const torch::Tensor& logits, const torch::Tensor& labels) {
+  return logits.argmax(1).eq(labels).mean(torch::kFloat64).item<double>();
+}
+
+torch::Tensor confusion_matrix(const torch::Tensor& logits, const torch::Tensor& labels) {
+  auto cell = labels * 10 + logits.argmax(1);
   return torch::zeros({100}, torch::kInt64).index_add_(0, cell, torch::ones_like(cell)).view({10, 10});
-}
-
-// Writes shares in [0, 1], [height, width], as a PNG file: 0 is white, 1 is dark blue.
-static void write_picture(const torch::Tensor& shares, const std::string& path) {
-  auto ink = torch::tensor({223.0f, 160.0f, 66.0f});  // what it takes from white in red, green and blue
-  auto picture = (255 - shares.unsqueeze(2) * ink).to(torch::kUInt8).contiguous();
-  auto width = static_cast<int>(picture.size(1)), height = static_cast<int>(picture.size(0));
-  TORCH_CHECK(stbi_write_png(path.c_str(), width, height, 3, picture.data_ptr(), 3 * width), "cannot write ", path);
-}
-
-void draw_confusion(const torch::Tensor& counts, const std::string& path) {
-  auto shares = counts / counts.sum(1, /*keepdim=*/true);
-  write_picture(shares.view({10, 1, 10, 1}).expand({10, 32, 10, 32}).reshape({320, 320}), path);
-}
-
-void draw_losses(const torch::Tensor& losses, const std::string& path) {
-  auto bars = losses / losses.max() * 160;
-  write_picture(torch::arange(160, 0, -1).unsqueeze(1).le(bars).to(torch::kFloat32), path);
 }

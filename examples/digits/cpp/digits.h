@@ -1,12 +1,12 @@
-// What the training and the inference program share: the data, the model, and pictures. Every number is made by operators.
+// What the training and the inference program share: the data, the model, and what a model gets right. Every number is made by
+// operators.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <string>
-#include <utility>
 
-// Images as float32 in [0, 1], labels as int64.
+// Images as float32 in [0, 1], [N, 1, 8, 8]; labels as int64.
 struct Digits {
   torch::Tensor images, labels;
 
@@ -15,28 +15,28 @@ struct Digits {
   Digits rows(const torch::Tensor& rows) const { return {images.index_select(0, rows), labels.index_select(0, rows)}; }
 };
 
-// Layer by layer: each draws its first weights as it is made, and C++ does not say in which order arguments are.
-inline torch::nn::Sequential make_model() {
-  torch::nn::Sequential model;
-  model->push_back(torch::nn::Linear(64, 128));
-  model->push_back(torch::nn::ReLU());
-  model->push_back(torch::nn::Dropout(0.1));
-  model->push_back(torch::nn::Linear(128, 64));
-  model->push_back(torch::nn::ReLU());
-  model->push_back(torch::nn::Linear(64, 10));
-  return model;
-}
+// Draws which images are for training and which for the test. After the same seed every program draws the same.
+struct Split {
+  static constexpr int64_t kTrain = 1437;
+  Digits train, test;
 
-// The class that the model gives each image.
-torch::Tensor predict(torch::nn::Sequential& model, const torch::Tensor& images);
+  explicit Split(const Digits& all);
+};
 
-inline double accuracy(const torch::Tensor& predicted, const torch::Tensor& labels) {
-  return predicted.eq(labels).mean(torch::kFloat64).item<double>();
-}
+struct NetImpl : torch::nn::Module {
+  NetImpl();
+  torch::Tensor forward(torch::Tensor images);
 
+  torch::nn::Conv2d conv1, conv2;
+  torch::nn::BatchNorm2d norm1, norm2;
+  torch::nn::Dropout dropout;
+  torch::nn::Linear output;
+};
+TORCH_MODULE(Net);  // Net: a shared pointer to NetImpl
+
+// The scores that the model gives each class, [N, 10], without recording gradients. Leaves the model in evaluation mode.
+torch::Tensor logits_of(Net& model, const torch::Tensor& images);
+// The share of rows whose highest score is the label's.
+double accuracy(const torch::Tensor& logits, const torch::Tensor& labels);
 // Counts, int64 [10, 10]: row = the digit, column = what the model says.
-torch::Tensor confusion_matrix(const torch::Tensor& predicted, const torch::Tensor& labels);
-
-void draw_confusion(const torch::Tensor& counts, const std::string& path);
-// One bar per step, as high as the loss.
-void draw_losses(const torch::Tensor& losses, const std::string& path);
+torch::Tensor confusion_matrix(const torch::Tensor& logits, const torch::Tensor& labels);

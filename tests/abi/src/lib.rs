@@ -101,7 +101,7 @@ impl Interface {
                     continue;
                 }
                 if let Some(definition) = trimmed.strip_prefix("#define RLT_") {
-                    let (name, value) = definition.split_once(' ').unwrap_or((definition, ""));
+                    let (name, value) = without_comments(definition).split_once(' ').unwrap_or((definition, ""));
                     self.constants.insert(format!("RLT_{name}"), value.to_owned());
                 }
                 if trimmed.starts_with('#') || trimmed.is_empty() || trimmed.contains("extern \"C\"") || trimmed == "}"
@@ -114,7 +114,7 @@ impl Interface {
                 if !statement.is_empty() {
                     statement.push(' ');
                 }
-                statement.push_str(&inside);
+                statement.push_str(inside);
             }
             let open = statement.matches(['{', '(']).count() - statement.matches(['}', ')']).count();
             if statement.ends_with(';') && open == 0 {
@@ -141,9 +141,12 @@ impl Interface {
     }
 }
 
-/// A line without the comments that stand inside of structs.
-fn without_comments(line: &str) -> String {
-    if line.starts_with("/*") || line.starts_with('*') { String::new() } else { line.to_owned() }
+/// A line without the comment that it is, or that stands behind a constant or a field.
+fn without_comments(line: &str) -> &str {
+    if line.starts_with("/*") || line.starts_with('*') {
+        return "";
+    }
+    line.split_once("/**<").map_or(line, |(before, _)| before.trim_end())
 }
 
 fn function(statement: &str, comment: &str) -> Option<Function> {
@@ -209,19 +212,18 @@ mod tests {
 #define X_H
 #include <stdint.h>
 
-/**
- * tag
- */
-#define RLT_ONE 1
+/* ---- Tags ---- */
+
+#define RLT_ONE 1 /**< tag */
 
 /**
  * A thing.
  */
 typedef struct rlt_thing {
+  size_t struct_size; /**< size */
   /**
-   * size
+   * A function.
    */
-  size_t struct_size;
   void *(*allocate)(void *ctx, size_t size);
 } rlt_thing;
 

@@ -559,7 +559,7 @@ static void example_conv1d(void) {
     rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_conv1d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv1d");
+    example_ok(rlt_tensor_conv1d(input0, weight1, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1, 1, &out), "conv1d");
     example_expect(out, "conv1d", (const float[]){21.0f, 32.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
@@ -570,7 +570,7 @@ static void example_conv2d(void) {
     rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_conv2d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv2d");
+    example_ok(rlt_tensor_conv2d(input0, weight1, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1, 1, &out), "conv2d");
     example_expect(out, "conv2d", (const float[]){21.0f, 43.0f}, 2 * sizeof(float), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
@@ -581,7 +581,7 @@ static void example_conv3d(void) {
     rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_conv3d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv3d");
+    example_ok(rlt_tensor_conv3d(input0, weight1, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1, 1, &out), "conv3d");
     example_expect(out, "conv3d", (const float[]){21.0f, 43.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2, 1}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
@@ -592,7 +592,7 @@ static void example_conv_transpose1d(void) {
     rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_conv_transpose1d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose1d");
+    example_ok(rlt_tensor_conv_transpose1d(input0, weight1, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, (const int64_t[]){0}, 1, 1, (const int64_t[]){1}, 1, &out), "conv_transpose1d");
     example_expect(out, "conv_transpose1d", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
@@ -603,7 +603,7 @@ static void example_conv_transpose2d_input(void) {
     rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_conv_transpose2d_input(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose2d.input");
+    example_ok(rlt_tensor_conv_transpose2d_input(input0, weight1, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, (const int64_t[]){0}, 1, 1, (const int64_t[]){1}, 1, &out), "conv_transpose2d.input");
     example_expect(out, "conv_transpose2d.input", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
@@ -614,7 +614,7 @@ static void example_conv_transpose3d_input(void) {
     rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_conv_transpose3d_input(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose3d.input");
+    example_ok(rlt_tensor_conv_transpose3d_input(input0, weight1, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, (const int64_t[]){0}, 1, 1, (const int64_t[]){1}, 1, &out), "conv_transpose3d.input");
     example_expect(out, "conv_transpose3d.input", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
@@ -1699,7 +1699,7 @@ static void example_roll(void) {
 static void example_rot90(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_rot90(self0, 1, NULL, 0, &out), "rot90");
+    example_ok(rlt_tensor_rot90(self0, 1, (const int64_t[]){0, 1}, 2, &out), "rot90");
     example_expect(out, "rot90", (const int64_t[]){2, 4, 1, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -3062,7 +3062,7 @@ static void example_real(void) {
 static void example_max_pool1d(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_max_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool1d");
+    example_ok(rlt_tensor_max_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1, 0, &out), "max_pool1d");
     example_expect(out, "max_pool1d", (const float[]){3.0f, 5.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3071,7 +3071,7 @@ static void example_max_pool1d(void) {
 static void example_max_pool2d(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_max_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool2d");
+    example_ok(rlt_tensor_max_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1, 0, &out), "max_pool2d");
     example_expect(out, "max_pool2d", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3080,7 +3080,7 @@ static void example_max_pool2d(void) {
 static void example_max_pool3d(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_max_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool3d");
+    example_ok(rlt_tensor_max_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, (const int64_t[]){0}, 1, (const int64_t[]){1}, 1, 0, &out), "max_pool3d");
     example_expect(out, "max_pool3d", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3089,7 +3089,7 @@ static void example_max_pool3d(void) {
 static void example_avg_pool1d(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_avg_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, NULL, 0, 0, 1, &out), "avg_pool1d");
+    example_ok(rlt_tensor_avg_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, (const int64_t[]){0}, 1, 0, 1, &out), "avg_pool1d");
     example_expect(out, "avg_pool1d", (const float[]){2.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3098,7 +3098,7 @@ static void example_avg_pool1d(void) {
 static void example_avg_pool2d(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_avg_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, NULL, 0, 0, 1, NULL, &out), "avg_pool2d");
+    example_ok(rlt_tensor_avg_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, (const int64_t[]){0}, 1, 0, 1, NULL, &out), "avg_pool2d");
     example_expect(out, "avg_pool2d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3107,7 +3107,7 @@ static void example_avg_pool2d(void) {
 static void example_avg_pool3d(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_avg_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, NULL, 0, 0, 1, NULL, &out), "avg_pool3d");
+    example_ok(rlt_tensor_avg_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, (const int64_t[]){0}, 1, 0, 1, NULL, &out), "avg_pool3d");
     example_expect(out, "avg_pool3d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }

@@ -212,16 +212,17 @@ impl<'l> Frame<'l> {
         Ok(JObject::from(self.env().new_string(text).map_err(border)?).into_raw())
     }
 
-    /// Call `Memory.pressure`, with the watch off meanwhile: what it frees must not call it again.
+    /// Call `Memory.pressure`, which sets the next limit.
     #[cold]
     fn report_pressure(&mut self, weight: i64) {
-        set_pressure_limit(i64::MAX);
-        let called = self.env().find_class(jni_str!("org/rushlight/internal/Memory")).and_then(|class| {
-            self.env().call_static_method(&class, jni_str!("pressure"), jni_sig!("(J)V"), &[JValue::Long(weight)])
-        });
-        if called.is_err() && self.env().exception_check() {
+        let called = self
+            .env()
+            .find_class(jni_str!("org/rushlight/internal/Memory"))
+            .and_then(|class| self.env().call_static_method(&class, jni_str!("pressure"), jni_sig!("()V"), &[]));
+        if called.is_err() {
             // Collecting is a courtesy: the result of the operator matters more than its failure.
             self.env().exception_clear();
+            set_pressure_limit(weight.saturating_mul(2));
         }
     }
 }

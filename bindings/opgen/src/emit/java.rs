@@ -4,10 +4,11 @@
 //! A signature with defaults becomes a ladder of overloads, each leaving out one more trailing argument. The wrapped
 //! tensors are held during the native call (`Tensor.acquire`), so that closing one on another thread is safe.
 
-use crate::emit::{Emitter, OutFile, first_line};
+use crate::emit::{Emitter, OutFile, examples, first_line};
+use crate::example::Example;
 use crate::face::{self, Face};
 use crate::load::FOLDER;
-use crate::model::{Family, FormKind, Parameter, Returns};
+use crate::model::{Family, FormKind, Op, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use rushlight_schema::{Constant, Default};
@@ -332,7 +333,8 @@ fn ladder(face: &Face, method: bool, taken: &mut BTreeSet<String>) -> String {
             }
             values.extend(face.outs.iter().map(|out| java_parameter(out)));
             let call = format!("{}({})", names::java_method(face.form), values.join(", "));
-            let note = format!("    /** The same as {{@code {call}}}. */\n");
+            let note =
+                format!("    /**\n     * The same as {{@code {call}}}.\n     *\n{}     */\n", tags(face, &parameters));
             let _ =
                 write!(text, "\n{note}{}{{\n        {back}{call};\n    }}\n", head(face, method, &result, &parameters));
         }
@@ -543,12 +545,24 @@ fn dtype_constant(constant: Constant) -> &'static str {
     }
 }
 
+/// The call of the operator's example and what it returns, as `OperatorExamplesTest` runs them.
+fn example(op: &Op) -> Option<(String, String)> {
+    // A broken example is an error of the emitter that writes the test.
+    let example = Example::parse(op)?.ok()?;
+    Some((examples::java::call(op, &example), examples::java::tensor(&example.result)))
+}
+
 fn javadoc(face: &Face, parameters: &[Declared]) -> String {
     let text = &face.op.doc;
     let mut lines = vec![html(&text.summary), format!("<p>{{@code {}}}", code(&text.formula))];
     lines.push(format!("<p>Shapes: {{@code {}}}.", code(&text.shapes.replace('`', ""))));
     lines.push(format!("<p>Errors: {}", html(&text.errors)));
     lines.extend(face.note().map(|note| format!("<p>{}", html(&note))));
+    if std::ptr::eq(face.form, face.op.primary()) {
+        lines.extend(
+            example(face.op).map(|(call, result)| format!("<p>Example: {{@code {call}}} is {{@code {result}}}.")),
+        );
+    }
     let body: String = lines.iter().map(|line| format!("     * {line}\n")).collect();
     format!("    /**\n{body}     *\n{}     */\n", tags(face, parameters))
 }

@@ -126,6 +126,8 @@ struct Archive<R> {
 impl<R: Read + Seek> Archive<R> {
     fn open(source: R, length: u64) -> Result<Archive<R>> {
         let zip = ZipArchive::new(source).map_err(|error| err!(Io, "not a .pt file: {error}"))?;
+        // Which of them counts is a matter of opinion: another program may have looked at the other one.
+        ensure!(!zip.has_duplicate_names(), Io, "two records of the archive have one name");
         let root = zip.file_names_raw().find_map(|name| {
             let directory = std::str::from_utf8(name).ok()?.strip_suffix("/data.pkl")?;
             (!directory.contains('/')).then(|| format!("{directory}/"))

@@ -3,6 +3,7 @@
 
 #include <c10/core/Device.h>
 #include <rushlight/generator.h>
+#include <rushlight/runtime.h>
 
 #include <utility>
 

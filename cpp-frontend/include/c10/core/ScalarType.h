@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 #include <c10/util/Half.h>
 #include <c10/util/complex.h>
+#include <rushlight/runtime.h>
 
 #include <ostream>
 

@@ -57,16 +57,18 @@ class AdagradOf : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override {
     return this->template step_groups<Options>(closure, [this](const Options& options, const std::vector<Tensor>& params, const std::vector<Tensor>& gradients) {
       std::vector<Tensor> sums;
+      std::vector<AdagradParamState*> states;
       StepCounters counters;
       for (const Tensor& param : params) {
         AdagradParamState& state = state_of<AdagradParamState>(param);
         TORCH_INTERNAL_ASSERT(state.sum().defined(), "state found NULL for the Tensor ", param);
-        state.step(state.step() + 1);
+        states.push_back(&state);
         sums.push_back(state.sum());
-        counters.add(state.step());
+        counters.add(state.step() + 1);
       }
       torch::_fused_adagrad_(params, gradients, sums, counters.steps, options.lr(), options.lr_decay(), options.weight_decay(), options.eps(),
                              /*maximize=*/false);
+      for (AdagradParamState* state : states) state->step(state->step() + 1);
     });
   }
 

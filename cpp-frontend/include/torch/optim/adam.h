@@ -100,10 +100,11 @@ struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
 
 namespace detail {
 
-/// The lists that the fused operators take.
+/// The lists that the fused operators take. Only a step that was made counts: one may fail for lack of memory.
 template <class State>
 struct AdamLists {
   std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+  std::vector<State*> states;
   StepCounters counters;
 
   explicit AdamLists(size_t most) {
@@ -111,18 +112,19 @@ struct AdamLists {
   }
 
   void add(const Tensor& param, Tensor gradient, State& state, bool amsgrad) {
-    if (!state.exp_avg().defined()) {
-      state.exp_avg(torch::zeros_like(param));
-      state.exp_avg_sq(torch::zeros_like(param));
-    }
+    if (!state.exp_avg().defined()) state.exp_avg(torch::zeros_like(param));
+    if (!state.exp_avg_sq().defined()) state.exp_avg_sq(torch::zeros_like(param));
     if (amsgrad && !state.max_exp_avg_sq().defined()) state.max_exp_avg_sq(torch::zeros_like(param));
-    state.step(state.step() + 1);
+    states.push_back(&state);
     params.push_back(param);
     gradients.push_back(std::move(gradient));
     exp_avgs.push_back(state.exp_avg());
     exp_avg_sqs.push_back(state.exp_avg_sq());
     if (amsgrad) max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
-    counters.add(state.step());
+    counters.add(state.step() + 1);
+  }
+  void count() {
+    for (State* state : states) state->step(state->step() + 1);
   }
 };
 
@@ -153,6 +155,7 @@ class AdamOf : public Optimizer {
       fused(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.counters.steps, options.lr(),
             std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(), options.amsgrad(),
             /*maximize=*/false, std::nullopt, std::nullopt);
+      lists.count();
     }
     return loss;
   }

@@ -57,20 +57,23 @@ class RMSpropOf : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override {
     return this->template step_groups<Options>(closure, [this](const Options& options, const std::vector<Tensor>& params, const std::vector<Tensor>& gradients) {
       std::vector<Tensor> square_avgs, grad_avgs, buffers;
+      std::vector<RMSpropParamState*> states;
       for (const Tensor& param : params) {
         RMSpropParamState& state = state_of<RMSpropParamState>(param);
         if (!state.square_avg().defined()) {
-          state.square_avg(torch::zeros_like(param));
           if (options.momentum() > 0) state.momentum_buffer(torch::zeros_like(param));
           if (options.centered()) state.grad_avg(torch::zeros_like(param));
+          // Last: where it is, the others are.
+          state.square_avg(torch::zeros_like(param));
         }
-        state.step(state.step() + 1);
+        states.push_back(&state);
         square_avgs.push_back(state.square_avg());
         if (options.centered()) grad_avgs.push_back(state.grad_avg());
         if (options.momentum() > 0) buffers.push_back(state.momentum_buffer());
       }
       torch::_fused_rmsprop_(params, gradients, square_avgs, grad_avgs, buffers, options.lr(), options.alpha(), options.eps(), options.weight_decay(),
                              options.momentum(), options.centered(), /*maximize=*/false);
+      for (RMSpropParamState* state : states) state->step(state->step() + 1);
     });
   }
 

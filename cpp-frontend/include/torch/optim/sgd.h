@@ -61,8 +61,8 @@ class SGDOf : public Optimizer {
         if (options.momentum() != 0) {
           SGDParamState& state = state_of<SGDParamState>(param);
           fresh = !state.momentum_buffer().defined();
-          if (fresh) state.momentum_buffer(torch::empty_like(param));
-          (fresh ? begin : go_on).buffers.push_back(state.momentum_buffer());
+          (fresh ? begin : go_on).buffers.push_back(fresh ? torch::empty_like(param) : state.momentum_buffer());
+          if (fresh) begin.states.push_back(&state);
         }
         (fresh ? begin : go_on).params.push_back(param);
         (fresh ? begin : go_on).gradients.push_back(std::move(gradient));
@@ -83,10 +83,13 @@ class SGDOf : public Optimizer {
  private:
   struct Lists {
     std::vector<Tensor> params, gradients, buffers;
+    // Whose buffers these become once they hold something: a step may fail for lack of memory.
+    std::vector<SGDParamState*> states;
     void apply(const Options& options, bool is_first_step) {
       if (params.empty()) return;
       torch::_fused_sgd_(params, gradients, buffers, options.weight_decay(), options.momentum(), options.lr(), options.dampening(),
                          options.nesterov(), /*maximize=*/false, is_first_step);
+      for (size_t i = 0; i < states.size(); ++i) states[i]->momentum_buffer(buffers[i]);
     }
   };
   static const Options& checked(const Options& options) {

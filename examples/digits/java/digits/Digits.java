@@ -5,17 +5,19 @@ import java.util.Map;
 import org.rushlight.DType;
 import org.rushlight.StateDict;
 import org.rushlight.Tensor;
-import org.rushlight.nn.Dropout;
-import org.rushlight.nn.Linear;
-import org.rushlight.nn.ReLU;
-import org.rushlight.nn.Sequential;
+import org.rushlight.Torch;
 
-/** The data and the model. Every number is made by operators. */
+/** Images as float32 in [0, 1], [N, 1, 8, 8], and labels as int64. */
 record Digits(Tensor images, Tensor labels) {
-    /** Reads the data: images as float32 in [0, 1], labels as int64. */
+    /** How many images are for training. */
+    static final int TRAIN = 1437;
+
+    /** Which images are for training and which for the test. */
+    record Split(Digits train, Digits test) {}
+
     static Digits load(Path file) {
         Map<String, Tensor> tensors = StateDict.load(file);
-        return new Digits(tensors.get("images").to(DType.FLOAT32).div_(16), tensors.get("labels"));
+        return new Digits(tensors.get("images").to(DType.FLOAT32).div_(16).view(-1, 1, 8, 8), tensors.get("labels"));
     }
 
     /** The rows that an int64 tensor names. */
@@ -23,8 +25,9 @@ record Digits(Tensor images, Tensor labels) {
         return new Digits(images.index_select(0, rows), labels.index_select(0, rows));
     }
 
-    static Sequential makeModel() {
-        return new Sequential(
-                new Linear(64, 128), new ReLU(), new Dropout(0.1), new Linear(128, 64), new ReLU(), new Linear(64, 10));
+    /** Draws the split. After the same seed every program draws the same. */
+    Split split() {
+        Tensor order = Torch.randperm(labels.size(0));
+        return new Split(rows(order.slice(0, 0, TRAIN)), rows(order.slice(0, TRAIN)));
     }
 }

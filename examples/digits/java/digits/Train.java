@@ -8,84 +8,98 @@ import org.rushlight.Scope;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 import org.rushlight.nn.Functional;
-import org.rushlight.nn.Sequential;
-import org.rushlight.optim.Adam;
+import org.rushlight.optim.AdamW;
+import org.rushlight.optim.StepLR;
 
 /**
- * Trains a small network on handwritten digits: {@code Train DIGITS.safetensors OUT_DIR}.
+ * Trains a convolutional network on handwritten digits: {@code Train DIGITS.safetensors FONT.safetensors OUT_DIR}.
  *
- * <p>Writes model.safetensors, confusion.png and losses.png into OUT_DIR and ends with one JSON line. The recipe is that of
- * tests/oracle/mlp_reference.py: the same random numbers in the same order, so the losses are PyTorch's.
+ * <p>Writes into OUT_DIR the weights (model.safetensors, and model.pt for Python), what happened (run.safetensors) and two pictures
+ * (curves.png, confusion.png), and ends with one JSON line. The recipe is that of tests/oracle/digits_reference.py: the same random
+ * numbers in the same order, so the losses are PyTorch's.
  */
 public final class Train {
-    private static final int TRAIN = 1437;
-    private static final int ALL = 1797;
     private static final int BATCH = 64;
-    private static final int EPOCHS = 15;
-    private static final int BATCHES = (TRAIN + BATCH - 1) / BATCH;
+    private static final int EPOCHS = 12;
+    private static final int BATCHES = (Digits.TRAIN + BATCH - 1) / BATCH;
 
     private Train() {}
 
     /** Runs the program. */
     public static void main(String[] arguments) throws IOException {
-        if (arguments.length != 2) {
-            System.err.println("usage: Train DIGITS.safetensors OUT_DIR");
+        if (arguments.length != 3) {
+            System.err.println("usage: Train DIGITS.safetensors FONT.safetensors OUT_DIR");
             System.exit(2);
         }
-        Path out = Path.of(arguments[1]);
+        // What is made within a scope is freed at its end; a module owns its parameters, so it is closed itself.
         try (Scope scope = new Scope()) {
             Digits all = Digits.load(Path.of(arguments[0]));
             Torch.manualSeed(0);
-            try (Sequential model = Digits.makeModel()) {
-                train(model, all, out);
+            Digits.Split split = all.split();
+            try (Net model = new Net()) {
+                run(model, split, Path.of(arguments[1]), Path.of(arguments[2]));
             }
         }
     }
 
-    private static void train(Sequential model, Digits all, Path out) throws IOException {
-        Tensor order = Torch.randperm(ALL);
-        Digits train = all.rows(order.slice(0, 0, TRAIN));
-        Digits test = all.rows(order.slice(0, TRAIN, ALL));
-        Tensor losses = Torch.zeros(EPOCHS * BATCHES);
-        double accuracy = 0;
+    private static void run(Net model, Digits.Split split, Path font, Path out) throws IOException {
         long start = System.nanoTime();
-        try (Adam optimizer = new Adam(model.parameters(), 3e-3)) {
-            for (int epoch = 0; epoch < EPOCHS; epoch++) {
-                Progress progress = new Progress(String.format("Java epoch %2d/%d", epoch + 1, EPOCHS));
-                try (Scope scope = new Scope()) {
-                    trainEpoch(model, optimizer, train, losses.narrow(0, epoch * BATCHES, BATCHES), progress);
-                    accuracy = Evaluation.accuracy(Evaluation.predict(model, test.images()), test.labels());
-                    Tensor mean = losses.narrow(0, epoch * BATCHES, BATCHES).mean(DType.FLOAT64);
-                    progress.done(mean.item().doubleValue(), accuracy);
-                }
-            }
-        }
+        History history = train(model, split);
         double seconds = (System.nanoTime() - start) / 1e9;
 
-        Tensor counts = Evaluation.confusionMatrix(Evaluation.predict(model, test.images()), test.labels());
-        System.err.println(counts);
-        Pictures.drawConfusion(counts, out.resolve("confusion.png"));
-        Pictures.drawLosses(losses, out.resolve("losses.png"));
+        Tensor logits = model.logits(split.test().images());
         model.save(out.resolve("model.safetensors"));
-        System.out.println("{\"lang\":\"java\",\"test_accuracy\":" + accuracy
-                + ",\"first_loss\":" + losses.select(0, 0).item().doubleValue()
-                + ",\"loss_step_20\":" + losses.select(0, 19).item().doubleValue()
+        model.save(out.resolve("model.pt"));
+        history.save(logits, out.resolve("run.safetensors"));
+        Curves.draw(history, font, out.resolve("curves.png"));
+        Confusion.draw(logits, split.test(), font, out.resolve("confusion.png"));
+        System.out.println("{\"lang\":\"java\",\"test_accuracy\":" + Evaluation.accuracy(logits, split.test().labels())
+                + ",\"first_loss\":" + history.losses().select(0, 0).item().floatValue()
+                + ",\"last_loss\":" + history.losses().select(0, -1).item().floatValue()
                 + ",\"train_seconds\":" + String.format(Locale.ROOT, "%.3f", seconds) + "}");
     }
 
-    private static void trainEpoch(Sequential model, Adam optimizer, Digits train, Tensor losses, Progress progress) {
+    private static History train(Net model, Digits.Split split) {
+        History history = History.of(EPOCHS, BATCHES);
+        try (AdamW optimizer = new AdamW(model.parameters(), new AdamW.Options(0.01).withWeightDecay(0.01))) {
+            StepLR rate = new StepLR(optimizer, 4, 0.3);
+            for (int epoch = 0; epoch < EPOCHS; epoch++) {
+                Progress progress = new Progress(String.format("Java epoch %2d/%d", epoch + 1, EPOCHS));
+                try (Scope scope = new Scope()) {
+                    Tensor losses = history.losses().narrow(0, epoch * BATCHES, BATCHES);
+                    trainEpoch(model, optimizer, split.train(), losses, progress);
+                    rate.step();
+                    double accuracy = test(model, split.test(), history, epoch);
+                    progress.done(losses.mean(DType.FLOAT64).item().doubleValue(), accuracy);
+                }
+            }
+        }
+        return history;
+    }
+
+    /** One pass over the images in a new order; the loss of each batch goes into {@code losses}. */
+    private static void trainEpoch(Net model, AdamW optimizer, Digits train, Tensor losses, Progress progress) {
         model.train();
-        Tensor permutation = Torch.randperm(TRAIN);
+        Tensor permutation = Torch.randperm(Digits.TRAIN);
         for (int batch = 0; batch < BATCHES; batch++) {
             try (Scope temporaries = new Scope()) {
                 Digits rows = train.rows(permutation.slice(0, batch * BATCH, (batch + 1) * BATCH));
                 optimizer.zeroGrad();
-                Tensor loss = Functional.nllLoss(Functional.logSoftmax(model.forward(rows.images()), 1), rows.labels());
+                Tensor loss = Functional.crossEntropy(model.forward(rows.images()), rows.labels());
                 loss.backward();
                 optimizer.step();
                 losses.select(0, batch).copy_(loss.detach());
                 progress.show(batch + 1, BATCHES);
             }
         }
+    }
+
+    /** The loss and the accuracy on the test rows, as one entry of the history. */
+    private static double test(Net model, Digits test, History history, int epoch) {
+        Tensor logits = model.logits(test.images());
+        double accuracy = Evaluation.accuracy(logits, test.labels());
+        history.testLosses().select(0, epoch).copy_(Functional.crossEntropy(logits, test.labels()));
+        history.testAccuracies().select(0, epoch).fill_(accuracy);
+        return accuracy;
     }
 }

@@ -1,6 +1,6 @@
 /** PyTorch's tensors, autograd, nn and optim on the JVM: one jar with a small native library. */
 module org.rushlight {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports org.rushlight;
     exports org.rushlight.data;

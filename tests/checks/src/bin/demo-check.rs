@@ -1,28 +1,25 @@
 //! Compares the digits programs with each other and with PyTorch.
 //!
-//! `demo-check REFERENCE.json RESULT...`: each result file is the standard output of one program, whose last line is its
-//! JSON line. Prints a table; the exit status is 1 if a number is off.
+//! `demo-check REFERENCE OUT`: `OUT` has a folder for each language with what `examples/digits/run.sh` left there, `REFERENCE` is what
+//! PyTorch recorded. Prints a table; the exit status is 1 if a bar does not hold.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to a terminal")]
 
-use serde_json::Value;
+use rushlight_checks::demo::{self, AMONG_LANGUAGES, FROM_PYTORCH, LEAST_ACCURACY, OF_LARGEST_LOGIT, Run};
+use std::path::Path;
 use std::process::ExitCode;
 
-const LANGUAGES: [&str; 3] = ["c", "cpp", "java"];
-const LOSSES: [&str; 2] = ["first_loss", "loss_step_20"];
-const LEAST_ACCURACY: f64 = 0.95;
-const AMONG_LANGUAGES: f64 = 1e-6;
-const FROM_PYTORCH: f64 = 1e-4;
-
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let Some(reference) = arguments.next() else {
-        eprintln!("usage: demo-check REFERENCE.json RESULT...");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [reference, out] = &arguments[..] else {
+        eprintln!("usage: demo-check REFERENCE OUT");
         return ExitCode::from(2);
     };
-    match check(&reference, &arguments.collect::<Vec<_>>()) {
+    match check(Path::new(reference), Path::new(out)) {
         Ok(faults) if faults.is_empty() => {
             println!(
-                "demo: accuracy >= {LEAST_ACCURACY}, losses equal to 1e-6 among languages and to 1e-4 with PyTorch"
+                "\ndemo: accuracy >= {LEAST_ACCURACY}; all losses equal to {AMONG_LANGUAGES:e} among languages, to {FROM_PYTORCH:e} with \
+                 PyTorch; logits of\nloaded models equal to {OF_LARGEST_LOGIT:e} of the largest; the same pictures: \
+                 {out}/*/{{curves,confusion}}.png"
             );
             ExitCode::SUCCESS
         }
@@ -38,65 +35,63 @@ fn main() -> ExitCode {
 }
 
 /// What is wrong; `Err` if something cannot be read.
-fn check(reference: &str, files: &[String]) -> Result<Vec<String>, String> {
-    let reference = &parse(reference, &read(reference)?)?["adam"];
-    let results = files.iter().map(|file| last_line(file)).collect::<Result<Vec<_>, _>>()?;
-    let mut faults = Vec::new();
-    for language in LANGUAGES {
-        if !results.iter().any(|result| result["lang"] == language) {
-            faults.push(format!("no result of the language {language:?}"));
-        }
+fn check(reference: &Path, out: &Path) -> Result<Vec<String>, String> {
+    let pytorch = Run::recorded(reference)?;
+    let runs = demo::LANGUAGES.iter().map(|name| Run::of(name, out)).collect::<Result<Vec<_>, _>>()?;
+    let mut faults = print_training(&pytorch, &runs)?;
+    println!();
+    faults.extend(print_exchange(&pytorch, &runs)?);
+    for run in &runs[1..] {
+        faults.extend(demo::compare_pictures(&runs[0], run)?);
     }
+    Ok(faults)
+}
 
-    println!(
-        "{:8} {:>13} {:>12} {:>12} {:>13}",
-        "language", "test accuracy", "first loss", "loss step 20", "train seconds"
-    );
-    print_row("pytorch", reference)?;
-    for result in &results {
-        let language = result["lang"].as_str().unwrap_or("?");
-        print_row(language, result)?;
-        if number(result, "test_accuracy")? < LEAST_ACCURACY {
-            faults.push(format!("{language}: test accuracy below {LEAST_ACCURACY}"));
-        }
-        for loss in LOSSES {
-            let value = number(result, loss)?;
-            let mut compare = |other: &str, with: f64, tolerance: f64| {
-                if (value - with).abs() > tolerance {
-                    faults.push(format!("{language}: {loss} is {value}, {other} has {with} (tolerance {tolerance})"));
-                }
-            };
-            compare("pytorch", number(reference, loss)?, FROM_PYTORCH);
-            compare(results[0]["lang"].as_str().unwrap_or("?"), number(&results[0], loss)?, AMONG_LANGUAGES);
+fn print_training(pytorch: &Run, runs: &[Run]) -> Result<Vec<String>, String> {
+    println!("trained by  test accuracy  first loss   last loss  losses off C's  off PyTorch's  train seconds");
+    let mut faults = Vec::new();
+    for run in std::iter::once(pytorch).chain(runs) {
+        let (from_c, from_pytorch) = (demo::loss_gap(run, &runs[0])?, demo::loss_gap(run, pytorch)?);
+        println!(
+            "{:10}  {:13.4}  {:10.7}  {:10.7}  {:>14}  {:>13}  {:>13}",
+            run.name,
+            run.accuracy,
+            run.losses[0],
+            run.losses[run.losses.len() - 1],
+            gap(from_c),
+            gap(from_pytorch),
+            run.train_seconds.map_or("-".to_string(), |seconds| format!("{seconds:.2}")),
+        );
+        faults.extend(demo::training_faults(run, from_c, from_pytorch));
+    }
+    Ok(faults)
+}
+
+fn print_exchange(pytorch: &Run, runs: &[Run]) -> Result<Vec<String>, String> {
+    println!("accuracy and largest difference of a logit from those of the program that wrote the model");
+    print!("{:24}", "model");
+    runs.iter().for_each(|run| print!("{:>20}", format!("read by {}", run.name)));
+    println!();
+    let mut faults = Vec::new();
+    for writer in std::iter::once(pytorch).chain(runs) {
+        for model in &writer.models {
+            print!("{:24}", format!("{} {}", writer.name, model.file_name().unwrap_or_default().display()));
+            for reader in runs {
+                let cell = if reader.name == writer.name {
+                    "-".to_string()
+                } else {
+                    let exchange = demo::exchange(writer, model, reader)?;
+                    faults.extend(exchange.faults);
+                    format!("{:.4} {:>7}", exchange.accuracy, gap(exchange.gap))
+                };
+                print!("{cell:>20}");
+            }
+            println!();
         }
     }
     Ok(faults)
 }
 
-fn print_row(name: &str, result: &Value) -> Result<(), String> {
-    println!(
-        "{name:8} {:>13.5} {:>12.7} {:>12.7} {:>13}",
-        number(result, "test_accuracy")?,
-        number(result, LOSSES[0])?,
-        number(result, LOSSES[1])?,
-        result["train_seconds"].as_f64().map_or("-".to_string(), |seconds| format!("{seconds:.2}")),
-    );
-    Ok(())
-}
-
-fn number(result: &Value, name: &str) -> Result<f64, String> {
-    result[name].as_f64().ok_or_else(|| format!("no number {name:?} in {result}"))
-}
-
-fn last_line(file: &str) -> Result<Value, String> {
-    let text = read(file)?;
-    parse(file, text.trim_end().lines().next_back().unwrap_or_default())
-}
-
-fn read(file: &str) -> Result<String, String> {
-    std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))
-}
-
-fn parse(file: &str, text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("{file}: {error}"))
+fn gap(value: f64) -> String {
+    if value == 0.0 { "0".to_string() } else { format!("{value:.1e}") }
 }

@@ -53,7 +53,8 @@ fn function(case: &Case) -> String {
                 let numbers = integers(literal);
                 arguments.push(format!("(const int64_t[]){{{}}}, {}", numbers.join(", "), numbers.len()));
             }
-            (Kind::IntList | Kind::IntListOptional | Kind::FloatListOptional, None) => arguments.push("NULL, 0".into()),
+            (Kind::IntList, None) => arguments.push(default_list(parameter)),
+            (Kind::IntListOptional | Kind::FloatListOptional, None) => arguments.push("NULL, 0".into()),
             (Kind::Scalar | Kind::ScalarOptional, Some(literal)) => arguments.push(scalar(literal)),
             (Kind::Scalar, None) => arguments.push(scalar(&Literal::Number(default_number(parameter)))),
             (Kind::IntOptional, Some(literal)) => arguments.push(format!("&(const int64_t){{{}}}", plain(literal))),
@@ -88,6 +89,23 @@ fn default_number(parameter: &crate::model::Parameter) -> String {
         Some(Default::Constant(constant)) => constant.value().to_string(),
         _ => "0".into(),
     }
+}
+
+/// A number stands for a list of it alone, as in a call.
+fn default_list(parameter: &crate::model::Parameter) -> String {
+    use rushlight_schema::Default;
+    let numbers: Vec<String> = match &parameter.default {
+        Some(Default::Int(value)) => vec![value.to_string()],
+        Some(Default::List(values)) => values
+            .iter()
+            .filter_map(|value| if let Default::Int(value) = value { Some(value.to_string()) } else { None })
+            .collect(),
+        _ => Vec::new(),
+    };
+    if numbers.is_empty() {
+        return "NULL, 0".into();
+    }
+    format!("(const int64_t[]){{{}}}, {}", numbers.join(", "), numbers.len())
 }
 
 fn default_text(parameter: &crate::model::Parameter) -> String {

@@ -2,14 +2,15 @@
 
 use super::{Case, elements, integers, plain};
 use crate::emit::{first_line, java};
-use crate::example::{ElementKind, Literal, TensorLiteral};
+use crate::example::{ElementKind, Example, Literal, TensorLiteral};
 use crate::load::FOLDER;
+use crate::model::Op;
 use crate::names;
 use crate::types::Kind;
 use std::fmt::Write;
 
 /// The test class.
-pub fn program(cases: &[Case]) -> String {
+pub(super) fn program(cases: &[Case]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(
         "package org.rushlight;\n\nimport org.junit.jupiter.api.Test;\n\n\
@@ -21,18 +22,19 @@ pub fn program(cases: &[Case]) -> String {
             text,
             "{blank}    @Test\n    void example_{}() {{\n        Examples.check(() -> {}, () -> {});\n    }}\n",
             case.symbol(),
-            call(case),
+            call(case.op, &case.example),
             tensor(&case.example.result)
         );
     }
     text + "}\n"
 }
 
-fn call(case: &Case) -> String {
-    let form = case.op.primary();
+/// The call of an example.
+pub fn call(op: &Op, example: &Example) -> String {
+    let form = op.primary();
     let mut receiver = String::new();
     let mut arguments = Vec::new();
-    for (parameter, value) in form.parameters().iter().zip(&case.example.values) {
+    for (parameter, value) in form.parameters().iter().zip(&example.values) {
         let text = match (parameter.kind, value) {
             (_, None) => java::default_value(parameter),
             (Kind::Tensor | Kind::TensorOptional, Some(literal)) => tensor(literal),
@@ -55,7 +57,8 @@ fn call(case: &Case) -> String {
     if form.function { format!("Torch.{name}({arguments})") } else { format!("{receiver}.{name}({arguments})") }
 }
 
-fn tensor(literal: &Literal) -> String {
+/// A tensor of an example.
+pub fn tensor(literal: &Literal) -> String {
     let Some(value) = TensorLiteral::of(literal) else { return "null".into() };
     let ty = match value.dtype {
         ElementKind::Bool => "boolean",

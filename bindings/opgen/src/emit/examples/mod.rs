@@ -4,7 +4,7 @@
 
 mod c;
 mod cpp;
-mod java;
+pub mod java;
 
 use crate::emit::{Emitter, OutFile};
 use crate::example::{ElementKind, Example, Literal, TensorLiteral};

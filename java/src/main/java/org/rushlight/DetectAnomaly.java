@@ -6,7 +6,7 @@ import org.rushlight.internal.NativeCore;
  * Until it is closed, whatever fails in a backward of this process names the forward call, if that was made meanwhile, too; NaN in a
  * gradient is a failure: {@code try (DetectAnomaly guard = new DetectAnomaly()) {...}}.
  */
-public final class DetectAnomaly implements AutoCloseable {
+public final class DetectAnomaly extends Guard {
     private final boolean before = NativeCore.anomalyMode();
     private final boolean nanBefore = NativeCore.anomalyNanChecked();
 
@@ -24,9 +24,8 @@ public final class DetectAnomaly implements AutoCloseable {
         NativeCore.setAnomalyMode(true, checkNan);
     }
 
-    /** Restores what was before. */
     @Override
-    public void close() {
+    void restore() {
         NativeCore.setAnomalyMode(before, nanBefore);
     }
 }

@@ -51,7 +51,12 @@ public record Device(Type type, int index) {
         return new Device(Type.CUDA, index);
     }
 
-    /** Checks the ordinal. */
+    /**
+     * Checks the ordinal.
+     *
+     * @param type cpu, cuda, ...
+     * @param index ordinal, -1 for the current one
+     */
     public Device {
         if (index < -1 || index > 127) {
             throw new IllegalArgumentException("Device index must be -1 to 127, got " + index);

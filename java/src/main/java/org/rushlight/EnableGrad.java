@@ -6,7 +6,7 @@ import org.rushlight.internal.NativeCore;
  * Switches the recording of gradients on for this thread until it is closed, within a {@link NoGrad}:
  * {@code try (EnableGrad guard = new EnableGrad()) {...}}.
  */
-public final class EnableGrad implements AutoCloseable {
+public final class EnableGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
     /** Switches recording on. */
@@ -14,9 +14,8 @@ public final class EnableGrad implements AutoCloseable {
         NativeCore.setGradEnabled(true);
     }
 
-    /** Restores what was before. */
     @Override
-    public void close() {
+    void restore() {
         NativeCore.setGradEnabled(before);
     }
 }

@@ -6,7 +6,7 @@ import org.rushlight.internal.NativeCore;
  * Switches inference mode on for this thread until it is closed: no gradients, no version counters, and what is made in it can never
  * be recorded.
  */
-public final class InferenceMode implements AutoCloseable {
+public final class InferenceMode extends Guard {
     private final boolean before = NativeCore.inferenceMode();
 
     /** Switches inference mode on. */
@@ -14,9 +14,8 @@ public final class InferenceMode implements AutoCloseable {
         NativeCore.setInferenceMode(true);
     }
 
-    /** Restores what was before. */
     @Override
-    public void close() {
+    void restore() {
         NativeCore.setInferenceMode(before);
     }
 }

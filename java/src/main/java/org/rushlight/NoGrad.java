@@ -5,7 +5,7 @@ import org.rushlight.internal.NativeCore;
 /**
  * Switches the recording of gradients off on this thread until it is closed: {@code try (NoGrad guard = new NoGrad()) {...}}.
  */
-public final class NoGrad implements AutoCloseable {
+public final class NoGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
     /** Switches recording off. */
@@ -13,9 +13,8 @@ public final class NoGrad implements AutoCloseable {
         NativeCore.setGradEnabled(false);
     }
 
-    /** Restores what was before. */
     @Override
-    public void close() {
+    void restore() {
         NativeCore.setGradEnabled(before);
     }
 }

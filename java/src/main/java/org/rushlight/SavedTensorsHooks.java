@@ -15,7 +15,7 @@ import org.rushlight.internal.Upcalls;
  *
  * <p>Hooks nest: the innermost one packs. Both functions may be called on any thread.
  */
-public final class SavedTensorsHooks implements AutoCloseable {
+public final class SavedTensorsHooks extends Guard {
     private SavedTensorsHooks() {}
 
     /**
@@ -25,7 +25,7 @@ public final class SavedTensorsHooks implements AutoCloseable {
      *     when it is not needed any more if it can be closed
      * @param unpack makes a tensor of that when backward asks for it, maybe several times
      * @param <P> what is kept
-     * @return closing it ends them
+     * @return closing it ends them: those before them are in force again
      */
     public static <P> SavedTensorsHooks of(Function<Tensor, P> pack, Function<P, Tensor> unpack) {
         NativeCore.pushSavedTensorHooks(new Upcalls.OfSaved() {
@@ -53,9 +53,8 @@ public final class SavedTensorsHooks implements AutoCloseable {
         return new SavedTensorsHooks();
     }
 
-    /** The hooks before these are in force again. */
     @Override
-    public void close() {
+    void restore() {
         NativeCore.popSavedTensorHooks();
     }
 }

@@ -20,8 +20,11 @@ public final class Scalar extends Number {
 
     private static final Scalar ABSENT = new Scalar(NONE, 0, 0);
 
+    /** Its kind: one of the constants above. */
     private final int tag;
+    /** The integer, or the bits of the (real part of the) number. */
     private final long bits;
+    /** The imaginary part. */
     private final double imag;
 
     private Scalar(int tag, long bits, double imag) {

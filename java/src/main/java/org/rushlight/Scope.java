@@ -63,6 +63,7 @@ public final class Scope implements AutoCloseable {
      * @return true if closing the scope closes it
      */
     public boolean contains(Tensor tensor) {
+        checkOpen();
         return tensor.scope == this;
     }
 
@@ -96,10 +97,14 @@ public final class Scope implements AutoCloseable {
         tensor.newer = null;
     }
 
-    private void check() {
+    private void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the scope is closed");
         }
+    }
+
+    private void check() {
+        checkOpen();
         if (Thread.currentThread() != owner) {
             throw new IllegalStateException("the scope belongs to thread '" + owner.getName() + "'");
         }

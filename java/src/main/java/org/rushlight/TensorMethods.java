@@ -20,6 +20,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i if |self_i| > lambd, else 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.hardshrink(Tensor.of(new float[] {-1.0f, 0.25f, 1.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {-1.0f, 0.0f, 1.0f}, new long[] {3})}.
      *
      * @param lambd as in the formula
      * @return the result
@@ -35,7 +36,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code hardshrink(0.5)}. */
+    /**
+     * The same as {@code hardshrink(0.5)}.
+     *
+     * @return the result
+     */
     public final Tensor hardshrink() {
         return hardshrink(0.5);
     }
@@ -45,6 +50,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i if self_i > 0, else weight_c * self_i}
      * <p>Shapes: {@code (N, C, *), (C) or (1) -> (N, C, *)}.
      * <p>Errors: <code>weight</code> has one element or one for each channel, and the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.prelu(Tensor.of(new float[] {-2.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {-1.0f, 3.0f}, new long[] {2})}.
      *
      * @param weight as in the formula
      * @return the result
@@ -64,6 +70,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = ln(self_i / (1 - self_i))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.logit(Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param eps as in the formula, or null for none
      * @return the result
@@ -78,12 +85,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code logit(Double.valueOf(eps))}. */
+    /**
+     * The same as {@code logit(Double.valueOf(eps))}.
+     *
+     * @param eps as in the formula
+     * @return the result
+     */
     public final Tensor logit(double eps) {
         return logit(Double.valueOf(eps));
     }
 
-    /** The same as {@code logit((Double) null)}. */
+    /**
+     * The same as {@code logit((Double) null)}.
+     *
+     * @return the result
+     */
     public final Tensor logit() {
         return logit((Double) null);
     }
@@ -109,12 +125,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code logit_(Double.valueOf(eps))}. */
+    /**
+     * The same as {@code logit_(Double.valueOf(eps))}.
+     *
+     * @param eps as in the formula
+     * @return what was written
+     */
     public final Tensor logit_(double eps) {
         return logit_(Double.valueOf(eps));
     }
 
-    /** The same as {@code logit_((Double) null)}. */
+    /**
+     * The same as {@code logit_((Double) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor logit_() {
         return logit_((Double) null);
     }
@@ -126,6 +151,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = ~self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Floating point and complex tensors are refused.
+     * <p>Example: {@code Torch.bitwise_not(Tensor.of(new long[] {0, 5}, new long[] {2}))} is {@code Tensor.of(new long[] {-1, -6}, new long[] {2})}.
      *
      * @return the result
      */
@@ -164,6 +190,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i & other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_and(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {8, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -204,6 +231,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i & other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_and(Tensor.of(new long[] {3, 4}, new long[] {2}), 6)} is {@code Tensor.of(new long[] {2, 4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -246,6 +274,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i | other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_or(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {14, 7}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -286,6 +315,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i | other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_or(Tensor.of(new long[] {3, 4}, new long[] {2}), 6)} is {@code Tensor.of(new long[] {7, 6}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -328,6 +358,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i ^ other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_xor(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 5}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -368,6 +399,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i ^ other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_xor(Tensor.of(new long[] {3, 4}, new long[] {2}), 6)} is {@code Tensor.of(new long[] {5, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -410,6 +442,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * 2^(other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_left_shift(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {2, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -450,6 +483,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * 2^(other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_left_shift(Tensor.of(new long[] {2, 3}, new long[] {2}), 4)} is {@code Tensor.of(new long[] {32, 48}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -492,6 +526,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = floor(self_i / 2^(other_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_right_shift(Tensor.of(new long[] {8, -3}, new long[] {2}), Tensor.of(new long[] {2, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {2, -2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -532,6 +567,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = floor(self_i / 2^(other))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_right_shift(Tensor.of(new long[] {32, 48}, new long[] {2}), 4)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -576,6 +612,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i == other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -616,6 +653,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i == other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -658,6 +696,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i != other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.ne(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -698,6 +737,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i != other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.ne(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -740,6 +780,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i < other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.lt(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -780,6 +821,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i < other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.lt(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {false, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -822,6 +864,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i <= other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.le(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -862,6 +905,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i <= other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.le(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -904,6 +948,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i > other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.gt(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -944,6 +989,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i > other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.gt(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -986,6 +1032,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i >= other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.ge(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -1026,6 +1073,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i >= other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.ge(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {true, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -1068,6 +1116,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i and other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logical_and(Tensor.of(new long[] {1, 0}, new long[] {2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -1108,6 +1157,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i or other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logical_or(Tensor.of(new long[] {1, 0}, new long[] {2}), Tensor.of(new long[] {0, 0}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -1148,6 +1198,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = not self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.logical_not(Tensor.of(new long[] {1, 0}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @return the result
      */
@@ -1186,6 +1237,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i is NaN}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isnan(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1204,6 +1256,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = |self_i| is infinite}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isinf(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1222,6 +1275,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = |self_i| is a finite number}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isfinite(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {true}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1240,6 +1294,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i is +infinity}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.isposinf(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1258,6 +1313,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i is -infinity}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.isneginf(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1276,6 +1332,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i is below zero, or -0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.signbit(Tensor.of(new float[] {-2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @return the result
      */
@@ -1294,6 +1351,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i xor other_i, as truths}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.logical_xor(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new boolean[] {true, true}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -1353,7 +1411,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code copy_(src, false)}. */
+    /**
+     * The same as {@code copy_(src, false)}.
+     *
+     * @param src as in the formula
+     * @return what was written
+     */
     public final Tensor copy_(Tensor src) {
         return copy_(src, false);
     }
@@ -1363,6 +1426,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: A channels-last format needs 4 (or 5) dimensions.
+     * <p>Example: {@code Torch.clone(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param memoryFormat the order of the strides, or null for the usual one
      * @return the result
@@ -1377,7 +1441,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code clone((MemoryFormat) null)}. */
+    /**
+     * The same as {@code clone((MemoryFormat) null)}.
+     *
+     * @return the result
+     */
     public final Tensor clone() {
         return clone((MemoryFormat) null);
     }
@@ -1401,7 +1469,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code contiguous(MemoryFormat.CONTIGUOUS)}. */
+    /**
+     * The same as {@code contiguous(MemoryFormat.CONTIGUOUS)}.
+     *
+     * @return the result
+     */
     public final Tensor contiguous() {
         return contiguous(MemoryFormat.CONTIGUOUS);
     }
@@ -1428,17 +1500,35 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code to(dtype, nonBlocking, copy, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(dtype, nonBlocking, copy, (MemoryFormat) null)}.
+     *
+     * @param dtype as in the formula
+     * @param nonBlocking as in the formula
+     * @param copy as in the formula
+     * @return the result
+     */
     public final Tensor to(DType dtype, boolean nonBlocking, boolean copy) {
         return to(dtype, nonBlocking, copy, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(dtype, nonBlocking, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(dtype, nonBlocking, false, (MemoryFormat) null)}.
+     *
+     * @param dtype as in the formula
+     * @param nonBlocking as in the formula
+     * @return the result
+     */
     public final Tensor to(DType dtype, boolean nonBlocking) {
         return to(dtype, nonBlocking, false, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(dtype, false, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(dtype, false, false, (MemoryFormat) null)}.
+     *
+     * @param dtype as in the formula
+     * @return the result
+     */
     public final Tensor to(DType dtype) {
         return to(dtype, false, false, (MemoryFormat) null);
     }
@@ -1466,17 +1556,38 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code to(device, dtype, nonBlocking, copy, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(device, dtype, nonBlocking, copy, (MemoryFormat) null)}.
+     *
+     * @param device as in the formula
+     * @param dtype as in the formula
+     * @param nonBlocking as in the formula
+     * @param copy as in the formula
+     * @return the result
+     */
     public final Tensor to(Device device, DType dtype, boolean nonBlocking, boolean copy) {
         return to(device, dtype, nonBlocking, copy, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(device, dtype, nonBlocking, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(device, dtype, nonBlocking, false, (MemoryFormat) null)}.
+     *
+     * @param device as in the formula
+     * @param dtype as in the formula
+     * @param nonBlocking as in the formula
+     * @return the result
+     */
     public final Tensor to(Device device, DType dtype, boolean nonBlocking) {
         return to(device, dtype, nonBlocking, false, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(device, dtype, false, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(device, dtype, false, false, (MemoryFormat) null)}.
+     *
+     * @param device as in the formula
+     * @param dtype as in the formula
+     * @return the result
+     */
     public final Tensor to(Device device, DType dtype) {
         return to(device, dtype, false, false, (MemoryFormat) null);
     }
@@ -1503,17 +1614,35 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code to(other, nonBlocking, copy, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(other, nonBlocking, copy, (MemoryFormat) null)}.
+     *
+     * @param other as in the formula
+     * @param nonBlocking as in the formula
+     * @param copy as in the formula
+     * @return the result
+     */
     public final Tensor to(Tensor other, boolean nonBlocking, boolean copy) {
         return to(other, nonBlocking, copy, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(other, nonBlocking, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(other, nonBlocking, false, (MemoryFormat) null)}.
+     *
+     * @param other as in the formula
+     * @param nonBlocking as in the formula
+     * @return the result
+     */
     public final Tensor to(Tensor other, boolean nonBlocking) {
         return to(other, nonBlocking, false, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(other, false, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(other, false, false, (MemoryFormat) null)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor to(Tensor other) {
         return to(other, false, false, (MemoryFormat) null);
     }
@@ -1540,22 +1669,44 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code to(options, nonBlocking, copy, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(options, nonBlocking, copy, (MemoryFormat) null)}.
+     *
+     * @param options dtype and device, or null for the defaults
+     * @param nonBlocking as in the formula
+     * @param copy as in the formula
+     * @return the result
+     */
     public final Tensor to(TensorOptions options, boolean nonBlocking, boolean copy) {
         return to(options, nonBlocking, copy, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(options, nonBlocking, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(options, nonBlocking, false, (MemoryFormat) null)}.
+     *
+     * @param options dtype and device, or null for the defaults
+     * @param nonBlocking as in the formula
+     * @return the result
+     */
     public final Tensor to(TensorOptions options, boolean nonBlocking) {
         return to(options, nonBlocking, false, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(options, false, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(options, false, false, (MemoryFormat) null)}.
+     *
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public final Tensor to(TensorOptions options) {
         return to(options, false, false, (MemoryFormat) null);
     }
 
-    /** The same as {@code to(TensorOptions.DEFAULT, false, false, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code to(TensorOptions.DEFAULT, false, false, (MemoryFormat) null)}.
+     *
+     * @return the result
+     */
     public final Tensor to() {
         return to(TensorOptions.DEFAULT, false, false, (MemoryFormat) null);
     }
@@ -1632,6 +1783,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = |self - other|_p}
      * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
      * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
+     * <p>Example: {@code Torch.dist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {})}.
      *
      * @param other as in the formula
      * @param p as in the formula
@@ -1648,7 +1800,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code dist(other, 2)}. */
+    /**
+     * The same as {@code dist(other, 2)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor dist(Tensor other) {
         return dist(other, 2);
     }
@@ -1683,6 +1840,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 2^(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.exp2(Tensor.of(new float[] {3.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {8.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1721,6 +1879,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = e^(self_i) - 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.expm1(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1759,6 +1918,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = log_2(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log2(Tensor.of(new float[] {8.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {3.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1797,6 +1957,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = log_10(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log10(Tensor.of(new float[] {100.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1835,6 +1996,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = ln(1 + self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log1p(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1873,6 +2035,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 1 / sqrt(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None; a negative real number gives NaN.
+     * <p>Example: {@code Torch.rsqrt(Tensor.of(new float[] {4.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1911,6 +2074,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i^2}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.square(Tensor.of(new long[] {3, -2}, new long[] {2}))} is {@code Tensor.of(new long[] {9, 4}, new long[] {2})}.
      *
      * @return the result
      */
@@ -1949,6 +2113,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = sin(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sin(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -1987,6 +2152,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = cos(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.cos(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2025,6 +2191,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = tan(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.tan(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2063,6 +2230,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = arcsin(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>Example: {@code Torch.asin(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2101,6 +2269,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = arccos(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>Example: {@code Torch.acos(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2139,6 +2308,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = arctan(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.atan(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2177,6 +2347,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = sinh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sinh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2215,6 +2386,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = cosh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.cosh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2253,6 +2425,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = tanh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.tanh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2291,6 +2464,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = arsinh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.asinh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2329,6 +2503,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = arcosh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number below 1 gives NaN.
+     * <p>Example: {@code Torch.acosh(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2367,6 +2542,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = artanh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>Example: {@code Torch.atanh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2405,6 +2581,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 1 / (1 + e^(-self_i))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sigmoid(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2443,6 +2620,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = erf(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.erf(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2481,6 +2659,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 1 - erf(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.erfc(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2519,6 +2698,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i^(exponent_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Bools are refused; integers to negative powers round to zero.
+     * <p>Example: {@code Torch.pow(Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {8, 9}, new long[] {2})}.
      *
      * @param exponent as in the formula
      * @return the result
@@ -2559,6 +2739,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i^exponent}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Integers to negative integer powers are refused.
+     * <p>Example: {@code Torch.pow(Tensor.of(new long[] {2, 3}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {4, 9}, new long[] {2})}.
      *
      * @param exponent as in the formula
      * @return the result
@@ -2601,6 +2782,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sinc(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2639,6 +2821,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * pi / 180}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.deg2rad(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2677,6 +2860,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * 180 / pi}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.rad2deg(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -2715,6 +2899,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the angle from the first axis to (other_i, self_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.atan2(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param other as in the formula
      * @return the result
@@ -2755,6 +2940,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = sqrt(self_i^2 + other_i^2)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.hypot(Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param other as in the formula
      * @return the result
@@ -2795,6 +2981,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = ln(e^(self_i) + e^(other_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logaddexp(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1000.0f}, new long[] {1})}.
      *
      * @param other as in the formula
      * @return the result
@@ -2814,6 +3001,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = log_2(2^(self_i) + 2^(other_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logaddexp2(Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {4.0f}, new long[] {1})}.
      *
      * @param other as in the formula
      * @return the result
@@ -2833,6 +3021,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.xlogy(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {0.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -2873,6 +3062,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.xlogy(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 1)} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -3014,7 +3204,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_empty(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code new_empty(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public final Tensor new_empty(long... size) {
         return new_empty(size, TensorOptions.DEFAULT);
     }
@@ -3040,7 +3235,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_empty_strided(size, stride, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code new_empty_strided(size, stride, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public final Tensor new_empty_strided(long[] size, long... stride) {
         return new_empty_strided(size, stride, TensorOptions.DEFAULT);
     }
@@ -3050,6 +3251,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = fill_value}
      * <p>Shapes: {@code size -> size}.
      * <p>Errors: A negative size is an error; so is running out of memory.
+     * <p>Example: {@code Tensor.of(new float[] {1.0f}, new long[] {1}).new_full(new long[] {2}, 7)} is {@code Tensor.of(new float[] {7.0f, 7.0f}, new long[] {2})}.
      *
      * @param size as in the formula
      * @param fillValue as in the formula
@@ -3067,7 +3269,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_full(size, fillValue, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code new_full(size, fillValue, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param fillValue as in the formula
+     * @return the result
+     */
     public final Tensor new_full(long[] size, Number fillValue) {
         return new_full(size, fillValue, TensorOptions.DEFAULT);
     }
@@ -3077,6 +3285,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 1}
      * <p>Shapes: {@code size -> size}.
      * <p>Errors: A negative size is an error; so is running out of memory.
+     * <p>Example: {@code Tensor.of(new long[] {5, 6}, new long[] {2}).new_ones(new long[] {2})} is {@code Tensor.of(new long[] {1, 1}, new long[] {2})}.
      *
      * @param size as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3092,7 +3301,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_ones(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code new_ones(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public final Tensor new_ones(long... size) {
         return new_ones(size, TensorOptions.DEFAULT);
     }
@@ -3102,6 +3316,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 0}
      * <p>Shapes: {@code size -> size}.
      * <p>Errors: A negative size is an error; so is running out of memory.
+     * <p>Example: {@code Tensor.of(new long[] {5, 6}, new long[] {2}).new_zeros(new long[] {2})} is {@code Tensor.of(new long[] {0, 0}, new long[] {2})}.
      *
      * @param size as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3117,7 +3332,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code new_zeros(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code new_zeros(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public final Tensor new_zeros(long... size) {
         return new_zeros(size, TensorOptions.DEFAULT);
     }
@@ -3144,7 +3364,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code resize_(size, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code resize_(size, (MemoryFormat) null)}.
+     *
+     * @param size as in the formula
+     * @return what was written
+     */
     public final Tensor resize_(long... size) {
         return resize_(size, (MemoryFormat) null);
     }
@@ -3171,7 +3396,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code resize_as_(theTemplate, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code resize_as_(theTemplate, (MemoryFormat) null)}.
+     *
+     * @param theTemplate as in the formula
+     * @return what was written
+     */
     public final Tensor resize_as_(Tensor theTemplate) {
         return resize_as_(theTemplate, (MemoryFormat) null);
     }
@@ -3183,6 +3413,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, ...] = self[..., index_i, ...]}
      * <p>Shapes: {@code (..., d, ...), (n) -> (..., n, ...)}.
      * <p>Errors: The index must be int32 or int64 and lie inside the dimension. It has at most one dimension.
+     * <p>Example: {@code Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 1}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3203,6 +3434,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]}
      * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
      * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>Example: {@code Torch.index_add(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 1, 7}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3221,7 +3453,14 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code index_add(dim, index, source, 1)}. */
+    /**
+     * The same as {@code index_add(dim, index, source, 1)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
     public final Tensor index_add(long dim, Tensor index, Tensor source) {
         return index_add(dim, index, source, 1);
     }
@@ -3251,7 +3490,14 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code index_add_(dim, index, source, 1)}. */
+    /**
+     * The same as {@code index_add_(dim, index, source, 1)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return what was written
+     */
     public final Tensor index_add_(long dim, Tensor index, Tensor source) {
         return index_add_(dim, index, source, 1);
     }
@@ -3261,6 +3507,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i][j] = self[index[i][j]][j] for dim = 0}
      * <p>Shapes: {@code (*), index -> the shape of index}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere.
+     * <p>Example: {@code Torch.gather(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 1, Tensor.of(new long[] {1, 0}, new long[] {2, 1}))} is {@code Tensor.of(new long[] {2, 3}, new long[] {2, 1})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3277,7 +3524,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code gather(dim, index, false)}. */
+    /**
+     * The same as {@code gather(dim, index, false)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @return the result
+     */
     public final Tensor gather(long dim, Tensor index) {
         return gather(dim, index, false);
     }
@@ -3287,6 +3540,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[index[i][j]][j] = src[i][j] for dim = 0}
      * <p>Shapes: {@code (*), index, src -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter(Tensor.of(new long[] {0, 0, 0}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 0, 5}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3331,6 +3585,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[index[i][j]][j] = value for dim = 0}
      * <p>Shapes: {@code (*), index -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter(Tensor.of(new long[] {0, 0, 0}, new long[] {3}), 0, Tensor.of(new long[] {2}, new long[] {1}), 5)} is {@code Tensor.of(new long[] {0, 0, 5}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3377,6 +3632,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[index[i][j]][j] += src[i][j] for dim = 0}
      * <p>Shapes: {@code (*), index, src -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter_add(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {2, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 1, 12}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3515,6 +3771,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0}
      * <p>Shapes: {@code (*), index, src -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter_reduce(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {2, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}), "sum")} is {@code Tensor.of(new long[] {1, 1, 12}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3533,7 +3790,15 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code scatter_reduce(dim, index, src, reduce, true)}. */
+    /**
+     * The same as {@code scatter_reduce(dim, index, src, reduce, true)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
     public final Tensor scatter_reduce(long dim, Tensor index, Tensor src, String reduce) {
         return scatter_reduce(dim, index, src, reduce, true);
     }
@@ -3563,7 +3828,15 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code scatter_reduce_(dim, index, src, reduce, true)}. */
+    /**
+     * The same as {@code scatter_reduce_(dim, index, src, reduce, true)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @return what was written
+     */
     public final Tensor scatter_reduce_(long dim, Tensor index, Tensor src, String reduce) {
         return scatter_reduce_(dim, index, src, reduce, true);
     }
@@ -3573,6 +3846,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., index_i, ...] = source[..., i, ...]}
      * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
      * <p>Errors: The index must be int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>Example: {@code Torch.index_copy(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 1, 6}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3617,6 +3891,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., index_i, ...] = value}
      * <p>Shapes: {@code (..., d, ...), (n) -> (..., d, ...)}.
      * <p>Errors: The index must be int64 and lie inside the dimension.
+     * <p>Example: {@code Torch.index_fill(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), 5)} is {@code Tensor.of(new long[] {5, 1, 5}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3707,6 +3982,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k}
      * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
      * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>Example: {@code Torch.index_reduce(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {0, 0}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}), "amax")} is {@code Tensor.of(new long[] {6, 2, 3}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -3725,7 +4001,15 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code index_reduce(dim, index, source, reduce, true)}. */
+    /**
+     * The same as {@code index_reduce(dim, index, source, reduce, true)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
     public final Tensor index_reduce(long dim, Tensor index, Tensor source, String reduce) {
         return index_reduce(dim, index, source, reduce, true);
     }
@@ -3755,7 +4039,15 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code index_reduce_(dim, index, source, reduce, true)}. */
+    /**
+     * The same as {@code index_reduce_(dim, index, source, reduce, true)}.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @return what was written
+     */
     public final Tensor index_reduce_(long dim, Tensor index, Tensor source, String reduce) {
         return index_reduce_(dim, index, source, reduce, true);
     }
@@ -3765,6 +4057,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self.flatten()[index_i]}
      * <p>Shapes: {@code (*), index -> the shape of index}.
      * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+     * <p>Example: {@code Torch.take(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {3, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 1}, new long[] {2})}.
      *
      * @param index as in the formula
      * @return the result
@@ -3784,6 +4077,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out.flatten()[index_i] = source_i, or +=}
      * <p>Shapes: {@code (*), index, source with as many elements -> (*)}.
      * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements; <code>source</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.put(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 1, 6}, new long[] {3})}.
      *
      * @param index as in the formula
      * @param source as in the formula
@@ -3800,7 +4094,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code put(index, source, false)}. */
+    /**
+     * The same as {@code put(index, source, false)}.
+     *
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
     public final Tensor put(Tensor index, Tensor source) {
         return put(index, source, false);
     }
@@ -3828,7 +4128,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code put_(index, source, false)}. */
+    /**
+     * The same as {@code put_(index, source, false)}.
+     *
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return what was written
+     */
     public final Tensor put_(Tensor index, Tensor source) {
         return put_(index, source, false);
     }
@@ -3838,6 +4144,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i][j] = self[indices[i][j]][j] for dim = 0}
      * <p>Shapes: {@code (*), indices -> the broadcast shape, that of indices at dim}.
      * <p>Errors: The indices must be int64 and have as many dimensions as <code>self</code>.
+     * <p>Example: {@code Torch.take_along_dim(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 0}, new long[] {2, 1}), 1)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2, 1})}.
      *
      * @param indices as in the formula
      * @param dim as in the formula, or null for none
@@ -3853,12 +4160,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code take_along_dim(indices, Long.valueOf(dim))}. */
+    /**
+     * The same as {@code take_along_dim(indices, Long.valueOf(dim))}.
+     *
+     * @param indices as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor take_along_dim(Tensor indices, long dim) {
         return take_along_dim(indices, Long.valueOf(dim));
     }
 
-    /** The same as {@code take_along_dim(indices, (Long) null)}. */
+    /**
+     * The same as {@code take_along_dim(indices, (Long) null)}.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
     public final Tensor take_along_dim(Tensor indices) {
         return take_along_dim(indices, (Long) null);
     }
@@ -3868,6 +4186,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
      * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
      * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     * <p>Example: {@code Torch.index(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})})} is {@code Tensor.of(new long[] {3, 1}, new long[] {2})}.
      *
      * @param indices as in the formula
      * @return the result
@@ -3888,6 +4207,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
      * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
      * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>Example: {@code Torch.index_put(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})}, Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 2, 5}, new long[] {3})}.
      *
      * @param indices as in the formula
      * @param values as in the formula
@@ -3905,7 +4225,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code index_put(indices, values, false)}. */
+    /**
+     * The same as {@code index_put(indices, values, false)}.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
     public final Tensor index_put(@Nullable Tensor[] indices, Tensor values) {
         return index_put(indices, values, false);
     }
@@ -3934,7 +4260,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code index_put_(indices, values, false)}. */
+    /**
+     * The same as {@code index_put_(indices, values, false)}.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return what was written
+     */
     public final Tensor index_put_(@Nullable Tensor[] indices, Tensor values) {
         return index_put_(indices, values, false);
     }
@@ -3964,12 +4296,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code _index_put_impl_(indices, values, accumulate, false)}. */
+    /**
+     * The same as {@code _index_put_impl_(indices, values, accumulate, false)}.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return what was written
+     */
     public final Tensor _index_put_impl_(@Nullable Tensor[] indices, Tensor values, boolean accumulate) {
         return _index_put_impl_(indices, values, accumulate, false);
     }
 
-    /** The same as {@code _index_put_impl_(indices, values, false, false)}. */
+    /**
+     * The same as {@code _index_put_impl_(indices, values, false, false)}.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return what was written
+     */
     public final Tensor _index_put_impl_(@Nullable Tensor[] indices, Tensor values) {
         return _index_put_impl_(indices, values, false, false);
     }
@@ -3979,6 +4324,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., index, ...] = src}
      * <p>Shapes: {@code (..., d, ...), (..., ...) -> (..., d, ...)}.
      * <p>Errors: <code>src</code> must have the sizes of the slice.
+     * <p>Example: {@code Torch.select_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2}), 0, 1)} is {@code Tensor.of(new long[] {1, 2, 7, 8}, new long[] {2, 2})}.
      *
      * @param src as in the formula
      * @param dim as in the formula
@@ -4000,6 +4346,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., start : end : step, ...] = src}
      * <p>Shapes: {@code (..., d, ...), the sizes of the slice -> (..., d, ...)}.
      * <p>Errors: <code>src</code> must have the sizes of the slice.
+     * <p>Example: {@code Torch.slice_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7}, new long[] {1}), 0, 1, 2)} is {@code Tensor.of(new long[] {1, 7, 3}, new long[] {3})}.
      *
      * @param src as in the formula
      * @param dim as in the formula
@@ -4018,37 +4365,87 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), step)}. */
+    /**
+     * The same as {@code slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), step)}.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src, long dim, long start, long end, long step) {
         return slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), step);
     }
 
-    /** The same as {@code slice_scatter(src, dim, start, end, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(src, dim, start, end, 1L)}.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @param end as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src, long dim, @Nullable Long start, @Nullable Long end) {
         return slice_scatter(src, dim, start, end, 1L);
     }
 
-    /** The same as {@code slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), 1L)}. */
+    /**
+     * The same as {@code slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), 1L)}.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src, long dim, long start, long end) {
         return slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), 1L);
     }
 
-    /** The same as {@code slice_scatter(src, dim, start, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(src, dim, start, (Long) null, 1L)}.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src, long dim, @Nullable Long start) {
         return slice_scatter(src, dim, start, (Long) null, 1L);
     }
 
-    /** The same as {@code slice_scatter(src, dim, Long.valueOf(start), (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(src, dim, Long.valueOf(start), (Long) null, 1L)}.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src, long dim, long start) {
         return slice_scatter(src, dim, Long.valueOf(start), (Long) null, 1L);
     }
 
-    /** The same as {@code slice_scatter(src, dim, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(src, dim, (Long) null, (Long) null, 1L)}.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src, long dim) {
         return slice_scatter(src, dim, (Long) null, (Long) null, 1L);
     }
 
-    /** The same as {@code slice_scatter(src, 0L, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(src, 0L, (Long) null, (Long) null, 1L)}.
+     *
+     * @param src as in the formula
+     * @return the result
+     */
     public final Tensor slice_scatter(Tensor src) {
         return slice_scatter(src, 0L, (Long) null, (Long) null, 1L);
     }
@@ -4058,6 +4455,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, i + offset] = src[i] for dim1 and dim2}
      * <p>Shapes: {@code (..., d_1, ..., d_2, ...), (..., length) -> (..., d_1, ..., d_2, ...)}.
      * <p>Errors: <code>src</code> must have the sizes of the diagonal.
+     * <p>Example: {@code Torch.diagonal_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2}))} is {@code Tensor.of(new long[] {7, 2, 3, 8}, new long[] {2, 2})}.
      *
      * @param src as in the formula
      * @param offset as in the formula
@@ -4075,17 +4473,35 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code diagonal_scatter(src, offset, dim1, 1L)}. */
+    /**
+     * The same as {@code diagonal_scatter(src, offset, dim1, 1L)}.
+     *
+     * @param src as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public final Tensor diagonal_scatter(Tensor src, long offset, long dim1) {
         return diagonal_scatter(src, offset, dim1, 1L);
     }
 
-    /** The same as {@code diagonal_scatter(src, offset, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal_scatter(src, offset, 0L, 1L)}.
+     *
+     * @param src as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public final Tensor diagonal_scatter(Tensor src, long offset) {
         return diagonal_scatter(src, offset, 0L, 1L);
     }
 
-    /** The same as {@code diagonal_scatter(src, 0L, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal_scatter(src, 0L, 0L, 1L)}.
+     *
+     * @param src as in the formula
+     * @return the result
+     */
     public final Tensor diagonal_scatter(Tensor src) {
         return diagonal_scatter(src, 0L, 0L, 1L);
     }
@@ -4095,6 +4511,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
      * <p>Shapes: {@code (*), size -> (*)}.
      * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
+     * <p>Example: {@code Torch.as_strided_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}), new long[] {2}, new long[] {2}, 0)} is {@code Tensor.of(new long[] {7, 2, 8}, new long[] {3})}.
      *
      * @param src as in the formula
      * @param size as in the formula
@@ -4112,12 +4529,27 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code as_strided_scatter(src, size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided_scatter(src, size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return the result
+     */
     public final Tensor as_strided_scatter(Tensor src, long[] size, long[] stride, long storageOffset) {
         return as_strided_scatter(src, size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided_scatter(src, size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided_scatter(src, size, stride, (Long) null)}.
+     *
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public final Tensor as_strided_scatter(Tensor src, long[] size, long... stride) {
         return as_strided_scatter(src, size, stride, (Long) null);
     }
@@ -4127,6 +4559,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, i + offset] = self[..., i]}
      * <p>Shapes: {@code (..., d) -> (..., d + |offset|, d + |offset|)}.
      * <p>Errors: The two dimensions must differ.
+     * <p>Example: {@code Torch.diag_embed(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2})}.
      *
      * @param offset as in the formula
      * @param dim1 as in the formula
@@ -4143,17 +4576,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code diag_embed(offset, dim1, -1L)}. */
+    /**
+     * The same as {@code diag_embed(offset, dim1, -1L)}.
+     *
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public final Tensor diag_embed(long offset, long dim1) {
         return diag_embed(offset, dim1, -1L);
     }
 
-    /** The same as {@code diag_embed(offset, -2L, -1L)}. */
+    /**
+     * The same as {@code diag_embed(offset, -2L, -1L)}.
+     *
+     * @param offset as in the formula
+     * @return the result
+     */
     public final Tensor diag_embed(long offset) {
         return diag_embed(offset, -2L, -1L);
     }
 
-    /** The same as {@code diag_embed(0L, -2L, -1L)}. */
+    /**
+     * The same as {@code diag_embed(0L, -2L, -1L)}.
+     *
+     * @return the result
+     */
     public final Tensor diag_embed() {
         return diag_embed(0L, -2L, -1L);
     }
@@ -4163,6 +4611,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i}
      * <p>Shapes: {@code (r, c) -> (length), (d) -> (d + |diagonal|, d + |diagonal|)}.
      * <p>Errors: One or two dimensions are expected.
+     * <p>Example: {@code Torch.diag(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2})}.
      *
      * @param diagonal as in the formula
      * @return the result
@@ -4177,7 +4626,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code diag(0L)}. */
+    /**
+     * The same as {@code diag(0L)}.
+     *
+     * @return the result
+     */
     public final Tensor diag() {
         return diag(0L);
     }
@@ -4187,6 +4640,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, i + offset] = self.flatten()[i]}
      * <p>Shapes: {@code (*) -> (n + |offset|, n + |offset|)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.diagflat(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2})}.
      *
      * @param offset as in the formula
      * @return the result
@@ -4201,7 +4655,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code diagflat(0L)}. */
+    /**
+     * The same as {@code diagflat(0L)}.
+     *
+     * @return the result
+     */
     public final Tensor diagflat() {
         return diagflat(0L);
     }
@@ -4211,6 +4669,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = self[i, j] if j <= i + diagonal, else 0}
      * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
      * <p>Errors: Two dimensions or more are expected.
+     * <p>Example: {@code Torch.tril(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 0, 3, 4}, new long[] {2, 2})}.
      *
      * @param diagonal as in the formula
      * @return the result
@@ -4225,7 +4684,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code tril(0L)}. */
+    /**
+     * The same as {@code tril(0L)}.
+     *
+     * @return the result
+     */
     public final Tensor tril() {
         return tril(0L);
     }
@@ -4251,7 +4714,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code tril_(0L)}. */
+    /**
+     * The same as {@code tril_(0L)}.
+     *
+     * @return what was written
+     */
     public final Tensor tril_() {
         return tril_(0L);
     }
@@ -4261,6 +4728,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = self[i, j] if j >= i + diagonal, else 0}
      * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
      * <p>Errors: Two dimensions or more are expected.
+     * <p>Example: {@code Torch.triu(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 2, 0, 4}, new long[] {2, 2})}.
      *
      * @param diagonal as in the formula
      * @return the result
@@ -4275,7 +4743,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code triu(0L)}. */
+    /**
+     * The same as {@code triu(0L)}.
+     *
+     * @return the result
+     */
     public final Tensor triu() {
         return triu(0L);
     }
@@ -4301,7 +4773,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code triu_(0L)}. */
+    /**
+     * The same as {@code triu_(0L)}.
+     *
+     * @return what was written
+     */
     public final Tensor triu_() {
         return triu_(0L);
     }
@@ -4311,6 +4787,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[k] = the coordinates of number k of them}
      * <p>Shapes: {@code (*) -> (count, ndim)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.nonzero(Tensor.of(new long[] {0, 5, 0, 6}, new long[] {4}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2, 1})}.
      *
      * @return the result
      */
@@ -4329,6 +4806,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[k] = the coordinates of number k of them}
      * <p>Shapes: {@code (*) -> (count, ndim)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.argwhere(Tensor.of(new long[] {0, 5, 0, 6}, new long[] {4}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2, 1})}.
      *
      * @return the result
      */
@@ -4347,6 +4825,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[k] = number k of the elements whose mask is true}
      * <p>Shapes: {@code (*), mask broadcastable with it -> (count)}.
      * <p>Errors: The mask must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.masked_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new boolean[] {true, false, true}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2})}.
      *
      * @param mask as in the formula
      * @return the result
@@ -4366,6 +4845,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the next element of source if mask_i, else self_i}
      * <p>Shapes: {@code (*), mask broadcastable with it, source -> (*)}.
      * <p>Errors: The mask must be bool, the source have the dtype of <code>self</code> and as many elements as the mask has true ones, or more.
+     * <p>Example: {@code Torch.masked_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new boolean[] {true, false, true}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}))} is {@code Tensor.of(new long[] {7, 2, 8}, new long[] {3})}.
      *
      * @param mask as in the formula
      * @param source as in the formula
@@ -4425,7 +4905,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code chunk(chunks, 0L)}. */
+    /**
+     * The same as {@code chunk(chunks, 0L)}.
+     *
+     * @param chunks as in the formula
+     * @return the result
+     */
     public final Tensor[] chunk(long chunks) {
         return chunk(chunks, 0L);
     }
@@ -4450,7 +4935,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code tensor_split(sections, 0L)}. */
+    /**
+     * The same as {@code tensor_split(sections, 0L)}.
+     *
+     * @param sections as in the formula
+     * @return the result
+     */
     public final Tensor[] tensor_split(long sections) {
         return tensor_split(sections, 0L);
     }
@@ -4475,7 +4965,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code tensor_split(indices, 0L)}. */
+    /**
+     * The same as {@code tensor_split(indices, 0L)}.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
     public final Tensor[] tensor_split(long... indices) {
         return tensor_split(indices, 0L);
     }
@@ -4500,7 +4995,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code tensor_split(tensorIndicesOrSections, 0L)}. */
+    /**
+     * The same as {@code tensor_split(tensorIndicesOrSections, 0L)}.
+     *
+     * @param tensorIndicesOrSections as in the formula
+     * @return the result
+     */
     public final Tensor[] tensor_split(Tensor tensorIndicesOrSections) {
         return tensor_split(tensorIndicesOrSections, 0L);
     }
@@ -4624,6 +5124,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i] = self[i mod d]}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (r_0 d_0, ..., r_n d_n)}.
      * <p>Errors: There must be as many repeats as dimensions or more, none negative.
+     * <p>Example: {@code Tensor.of(new long[] {1, 2}, new long[] {2}).repeat(new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 1, 2, 1, 2, 1, 2}, new long[] {2, 4})}.
      *
      * @param repeats as in the formula
      * @return the result
@@ -4643,6 +5144,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i] = self[i mod d]}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (r_0 d_0, ..., r_n d_n), with 1 for repeats that are not given}.
      * <p>Errors: No repeat may be negative.
+     * <p>Example: {@code Torch.tile(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {2})} is {@code Tensor.of(new long[] {1, 2, 1, 2}, new long[] {4})}.
      *
      * @param dims as in the formula
      * @return the result
@@ -4662,6 +5164,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i] = self[i], 0 for dimensions of size 1}
      * <p>Shapes: {@code (*) -> size}.
      * <p>Errors: The sizes must broadcast.
+     * <p>Example: {@code Torch.broadcast_to(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 1, 2}, new long[] {2, 2})}.
      *
      * @param size as in the formula
      * @return the result
@@ -4681,6 +5184,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, ...] = self[..., d - 1 - i, ...]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.flip(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new long[] {0})} is {@code Tensor.of(new long[] {3, 2, 1}, new long[] {3})}.
      *
      * @param dims as in the formula
      * @return the result
@@ -4700,6 +5204,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = flip(self, 1)}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: The tensor needs 2 dimension(s) or more.
+     * <p>Example: {@code Torch.fliplr(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {2, 1, 4, 3}, new long[] {2, 2})}.
      *
      * @return the result
      */
@@ -4718,6 +5223,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = flip(self, 0)}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: The tensor needs 1 dimension(s) or more.
+     * <p>Example: {@code Torch.flipud(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {3, 4, 1, 2}, new long[] {2, 2})}.
      *
      * @return the result
      */
@@ -4736,6 +5242,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., (i + shift) mod d, ...] = self[..., i, ...]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: As many shifts as dimensions; A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.roll(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new long[] {1}, new long[] {0})} is {@code Tensor.of(new long[] {3, 1, 2}, new long[] {3})}.
      *
      * @param shifts as in the formula
      * @param dims as in the formula
@@ -4751,12 +5258,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code roll(new long[] {shifts}, dims)}. */
+    /**
+     * The same as {@code roll(new long[] {shifts}, dims)}.
+     *
+     * @param shifts as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
     public final Tensor roll(long shifts, long... dims) {
         return roll(new long[] {shifts}, dims);
     }
 
-    /** The same as {@code roll(shifts, new long[] {})}. */
+    /**
+     * The same as {@code roll(shifts, new long[] {})}.
+     *
+     * @param shifts as in the formula
+     * @return the result
+     */
     public final Tensor roll(long... shifts) {
         return roll(shifts, new long[] {});
     }
@@ -4766,6 +5284,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = flip(transpose(self)) for k = 1}
      * <p>Shapes: {@code (*) -> (*), the two sizes exchanged for odd k}.
      * <p>Errors: Two different dimensions are expected.
+     * <p>Example: {@code Torch.rot90(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {2, 4, 1, 3}, new long[] {2, 2})}.
      *
      * @param k as in the formula
      * @param dims as in the formula
@@ -4781,12 +5300,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code rot90(k, new long[] {0, 1})}. */
+    /**
+     * The same as {@code rot90(k, new long[] {0, 1})}.
+     *
+     * @param k as in the formula
+     * @return the result
+     */
     public final Tensor rot90(long k) {
         return rot90(k, new long[] {0, 1});
     }
 
-    /** The same as {@code rot90(1L, new long[] {0, 1})}. */
+    /**
+     * The same as {@code rot90(1L, new long[] {0, 1})}.
+     *
+     * @return the result
+     */
     public final Tensor rot90() {
         return rot90(1L, new long[] {0, 1});
     }
@@ -4811,7 +5339,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code unsafe_chunk(chunks, 0L)}. */
+    /**
+     * The same as {@code unsafe_chunk(chunks, 0L)}.
+     *
+     * @param chunks as in the formula
+     * @return the result
+     */
     public final Tensor[] unsafe_chunk(long chunks) {
         return unsafe_chunk(chunks, 0L);
     }
@@ -4823,6 +5356,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = sum_k self[i, k] * mat2[k, j]}
      * <p>Shapes: {@code (n, k), (k, m) -> (n, m)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.mm(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1}))} is {@code Tensor.of(new long[] {11}, new long[] {1, 1})}.
      *
      * @param mat2 as in the formula
      * @return the result
@@ -4842,6 +5376,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[b, i, j] = sum_k self[b, i, k] * mat2[b, k, j]}
      * <p>Shapes: {@code (b, n, k), (b, k, m) -> (b, n, m)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same. So must the batch sizes.
+     * <p>Example: {@code Torch.bmm(Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1}))} is {@code Tensor.of(new long[] {11}, new long[] {1, 1, 1})}.
      *
      * @param mat2 as in the formula
      * @return the result
@@ -4861,6 +5396,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = beta * self + alpha * (mat1 @ mat2)}
      * <p>Shapes: {@code (n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     * <p>Example: {@code Torch.addmm(Tensor.of(new long[] {1}, new long[] {1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1}))} is {@code Tensor.of(new long[] {12}, new long[] {1, 1})}.
      *
      * @param mat1 as in the formula
      * @param mat2 as in the formula
@@ -4880,12 +5416,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addmm(mat1, mat2, beta, 1)}. */
+    /**
+     * The same as {@code addmm(mat1, mat2, beta, 1)}.
+     *
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public final Tensor addmm(Tensor mat1, Tensor mat2, Number beta) {
         return addmm(mat1, mat2, beta, 1);
     }
 
-    /** The same as {@code addmm(mat1, mat2, 1, 1)}. */
+    /**
+     * The same as {@code addmm(mat1, mat2, 1, 1)}.
+     *
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @return the result
+     */
     public final Tensor addmm(Tensor mat1, Tensor mat2) {
         return addmm(mat1, mat2, 1, 1);
     }
@@ -4916,12 +5465,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addmm_(mat1, mat2, beta, 1)}. */
+    /**
+     * The same as {@code addmm_(mat1, mat2, beta, 1)}.
+     *
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @param beta as in the formula
+     * @return what was written
+     */
     public final Tensor addmm_(Tensor mat1, Tensor mat2, Number beta) {
         return addmm_(mat1, mat2, beta, 1);
     }
 
-    /** The same as {@code addmm_(mat1, mat2, 1, 1)}. */
+    /**
+     * The same as {@code addmm_(mat1, mat2, 1, 1)}.
+     *
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @return what was written
+     */
     public final Tensor addmm_(Tensor mat1, Tensor mat2) {
         return addmm_(mat1, mat2, 1, 1);
     }
@@ -4931,6 +5493,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])}
      * <p>Shapes: {@code (b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)}.
      * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>Example: {@code Torch.baddbmm(Tensor.of(new long[] {1}, new long[] {1, 1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1}))} is {@code Tensor.of(new long[] {12}, new long[] {1, 1, 1})}.
      *
      * @param batch1 as in the formula
      * @param batch2 as in the formula
@@ -4950,12 +5513,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code baddbmm(batch1, batch2, beta, 1)}. */
+    /**
+     * The same as {@code baddbmm(batch1, batch2, beta, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public final Tensor baddbmm(Tensor batch1, Tensor batch2, Number beta) {
         return baddbmm(batch1, batch2, beta, 1);
     }
 
-    /** The same as {@code baddbmm(batch1, batch2, 1, 1)}. */
+    /**
+     * The same as {@code baddbmm(batch1, batch2, 1, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @return the result
+     */
     public final Tensor baddbmm(Tensor batch1, Tensor batch2) {
         return baddbmm(batch1, batch2, 1, 1);
     }
@@ -4986,12 +5562,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code baddbmm_(batch1, batch2, beta, 1)}. */
+    /**
+     * The same as {@code baddbmm_(batch1, batch2, beta, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @return what was written
+     */
     public final Tensor baddbmm_(Tensor batch1, Tensor batch2, Number beta) {
         return baddbmm_(batch1, batch2, beta, 1);
     }
 
-    /** The same as {@code baddbmm_(batch1, batch2, 1, 1)}. */
+    /**
+     * The same as {@code baddbmm_(batch1, batch2, 1, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @return what was written
+     */
     public final Tensor baddbmm_(Tensor batch1, Tensor batch2) {
         return baddbmm_(batch1, batch2, 1, 1);
     }
@@ -5001,6 +5590,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = beta * self + alpha * sum_b batch1[b] @ batch2[b]}
      * <p>Shapes: {@code (n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)}.
      * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>Example: {@code Torch.addbmm(Tensor.of(new long[] {1}, new long[] {1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1}))} is {@code Tensor.of(new long[] {12}, new long[] {1, 1})}.
      *
      * @param batch1 as in the formula
      * @param batch2 as in the formula
@@ -5020,12 +5610,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addbmm(batch1, batch2, beta, 1)}. */
+    /**
+     * The same as {@code addbmm(batch1, batch2, beta, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public final Tensor addbmm(Tensor batch1, Tensor batch2, Number beta) {
         return addbmm(batch1, batch2, beta, 1);
     }
 
-    /** The same as {@code addbmm(batch1, batch2, 1, 1)}. */
+    /**
+     * The same as {@code addbmm(batch1, batch2, 1, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @return the result
+     */
     public final Tensor addbmm(Tensor batch1, Tensor batch2) {
         return addbmm(batch1, batch2, 1, 1);
     }
@@ -5056,12 +5659,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addbmm_(batch1, batch2, beta, 1)}. */
+    /**
+     * The same as {@code addbmm_(batch1, batch2, beta, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @return what was written
+     */
     public final Tensor addbmm_(Tensor batch1, Tensor batch2, Number beta) {
         return addbmm_(batch1, batch2, beta, 1);
     }
 
-    /** The same as {@code addbmm_(batch1, batch2, 1, 1)}. */
+    /**
+     * The same as {@code addbmm_(batch1, batch2, 1, 1)}.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @return what was written
+     */
     public final Tensor addbmm_(Tensor batch1, Tensor batch2) {
         return addbmm_(batch1, batch2, 1, 1);
     }
@@ -5071,6 +5687,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i] = sum_k self[i, k] * vec[k]}
      * <p>Shapes: {@code (n, k), (k) -> (n)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.mv(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {17, 39}, new long[] {2})}.
      *
      * @param vec as in the formula
      * @return the result
@@ -5090,6 +5707,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = beta * self + alpha * (mat @ vec)}
      * <p>Shapes: {@code (n) or broadcastable to it, (n, k), (k) -> (n)}.
      * <p>Errors: The inner sizes must agree and all dtypes must be the same.
+     * <p>Example: {@code Torch.addmv(Tensor.of(new long[] {1, 1}, new long[] {2}), Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {18, 40}, new long[] {2})}.
      *
      * @param mat as in the formula
      * @param vec as in the formula
@@ -5109,12 +5727,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addmv(mat, vec, beta, 1)}. */
+    /**
+     * The same as {@code addmv(mat, vec, beta, 1)}.
+     *
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public final Tensor addmv(Tensor mat, Tensor vec, Number beta) {
         return addmv(mat, vec, beta, 1);
     }
 
-    /** The same as {@code addmv(mat, vec, 1, 1)}. */
+    /**
+     * The same as {@code addmv(mat, vec, 1, 1)}.
+     *
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @return the result
+     */
     public final Tensor addmv(Tensor mat, Tensor vec) {
         return addmv(mat, vec, 1, 1);
     }
@@ -5145,12 +5776,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addmv_(mat, vec, beta, 1)}. */
+    /**
+     * The same as {@code addmv_(mat, vec, beta, 1)}.
+     *
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @return what was written
+     */
     public final Tensor addmv_(Tensor mat, Tensor vec, Number beta) {
         return addmv_(mat, vec, beta, 1);
     }
 
-    /** The same as {@code addmv_(mat, vec, 1, 1)}. */
+    /**
+     * The same as {@code addmv_(mat, vec, 1, 1)}.
+     *
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @return what was written
+     */
     public final Tensor addmv_(Tensor mat, Tensor vec) {
         return addmv_(mat, vec, 1, 1);
     }
@@ -5160,6 +5804,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum_k self[k] * tensor[k]}
      * <p>Shapes: {@code (k), (k) -> ()}.
      * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     * <p>Example: {@code Torch.dot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param tensor as in the formula
      * @return the result
@@ -5179,6 +5824,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum_k conj(self[k]) * other[k]}
      * <p>Shapes: {@code (k), (k) -> ()}.
      * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     * <p>Example: {@code Torch.vdot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5198,6 +5844,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i..., j...] = sum_k self[i..., k] * other[j..., k]}
      * <p>Shapes: {@code (*, k), (+, k) -> (*, +)}.
      * <p>Errors: The last sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.inner(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5217,6 +5864,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = self[i] * vec2[j]}
      * <p>Shapes: {@code (n), (m) -> (n, m)}.
      * <p>Errors: Both must have one dimension.
+     * <p>Example: {@code Torch.outer(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4, 6, 8}, new long[] {2, 2})}.
      *
      * @param vec2 as in the formula
      * @return the result
@@ -5236,6 +5884,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = self[i] * vec2[j]}
      * <p>Shapes: {@code (n), (m) -> (n, m)}.
      * <p>Errors: Both must have one dimension.
+     * <p>Example: {@code Torch.ger(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4, 6, 8}, new long[] {2, 2})}.
      *
      * @param vec2 as in the formula
      * @return the result
@@ -5255,6 +5904,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]}
      * <p>Shapes: {@code (n, m) or broadcastable to it, (n), (m) -> (n, m)}.
      * <p>Errors: The vectors must have one dimension. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     * <p>Example: {@code Torch.addr(Tensor.of(new long[] {1, 1, 1, 1}, new long[] {2, 2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5, 7, 9}, new long[] {2, 2})}.
      *
      * @param vec1 as in the formula
      * @param vec2 as in the formula
@@ -5274,12 +5924,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addr(vec1, vec2, beta, 1)}. */
+    /**
+     * The same as {@code addr(vec1, vec2, beta, 1)}.
+     *
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public final Tensor addr(Tensor vec1, Tensor vec2, Number beta) {
         return addr(vec1, vec2, beta, 1);
     }
 
-    /** The same as {@code addr(vec1, vec2, 1, 1)}. */
+    /**
+     * The same as {@code addr(vec1, vec2, 1, 1)}.
+     *
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @return the result
+     */
     public final Tensor addr(Tensor vec1, Tensor vec2) {
         return addr(vec1, vec2, 1, 1);
     }
@@ -5310,12 +5973,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addr_(vec1, vec2, beta, 1)}. */
+    /**
+     * The same as {@code addr_(vec1, vec2, beta, 1)}.
+     *
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @return what was written
+     */
     public final Tensor addr_(Tensor vec1, Tensor vec2, Number beta) {
         return addr_(vec1, vec2, beta, 1);
     }
 
-    /** The same as {@code addr_(vec1, vec2, 1, 1)}. */
+    /**
+     * The same as {@code addr_(vec1, vec2, 1, 1)}.
+     *
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @return what was written
+     */
     public final Tensor addr_(Tensor vec1, Tensor vec2) {
         return addr_(vec1, vec2, 1, 1);
     }
@@ -5325,6 +6001,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
      * <p>Shapes: {@code (..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional; the batches must broadcast.
+     * <p>Example: {@code Torch.matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 7}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5344,6 +6021,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
      * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
      * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     * <p>Example: {@code Torch.cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3}))} is {@code Tensor.of(new long[] {0, 0, 1}, new long[] {3})}.
      *
      * @param other as in the formula
      * @param dim as in the formula, or null for none
@@ -5359,12 +6037,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cross(other, Long.valueOf(dim))}. */
+    /**
+     * The same as {@code cross(other, Long.valueOf(dim))}.
+     *
+     * @param other as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor cross(Tensor other, long dim) {
         return cross(other, Long.valueOf(dim));
     }
 
-    /** The same as {@code cross(other, (Long) null)}. */
+    /**
+     * The same as {@code cross(other, (Long) null)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor cross(Tensor other) {
         return cross(other, (Long) null);
     }
@@ -5374,6 +6063,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum_i self[i, i]}
      * <p>Shapes: {@code (n, m) -> ()}.
      * <p>Errors: There must be two dimensions; bool and halves are refused.
+     * <p>Example: {@code Torch.trace(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {5}, new long[] {})}.
      *
      * @return the result
      */
@@ -5392,6 +6082,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i * m + j] = self[i] * other[j] for each dimension, of size m in other}
      * <p>Shapes: {@code (n_0, ...), (m_0, ...) -> (n_0 m_0, ...)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.kron(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4, 6, 8}, new long[] {4})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5413,6 +6104,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - ln(sum_j e^(self_j))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point <code>dtype</code>.
+     * <p>Example: {@code Torch.log_softmax(Tensor.of(new float[] {0.0f}, new long[] {1}), 0)} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param dim as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -5428,7 +6120,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code log_softmax(dim, (DType) null)}. */
+    /**
+     * The same as {@code log_softmax(dim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor log_softmax(long dim) {
         return log_softmax(dim, (DType) null);
     }
@@ -5440,6 +6137,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = e^(self_i) / sum_j e^(self_j)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point <code>dtype</code>.
+     * <p>Example: {@code Torch.softmax(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -5455,7 +6153,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code softmax(dim, (DType) null)}. */
+    /**
+     * The same as {@code softmax(dim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor softmax(long dim) {
         return softmax(dim, (DType) null);
     }
@@ -5467,6 +6170,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = -1, 0 or 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.sign(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -5505,6 +6209,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the least whole number not below self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.ceil(Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.0f, -0.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -5543,6 +6248,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the greatest whole number not above self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.floor(Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, -1.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -5581,6 +6287,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the whole part of self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.trunc(Tensor.of(new float[] {1.5f, -1.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.0f, -1.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -5619,6 +6326,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the nearest whole number}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.round(Tensor.of(new float[] {0.5f, 1.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -5657,6 +6365,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.round(Tensor.of(new float[] {0.25f, 1.75f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @param decimals as in the formula
      * @return the result
@@ -5697,6 +6406,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - trunc(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.frac(Tensor.of(new float[] {1.5f, -1.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -5735,6 +6445,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = nan, posinf or neginf, or else self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.nan_to_num(Tensor.of(new float[] {1.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.5f}, new long[] {1})}.
      *
      * @param nan as in the formula, or null for none
      * @param posinf as in the formula, or null for none
@@ -5751,32 +6462,65 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    /**
+     * The same as {@code nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}.
+     *
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @param neginf as in the formula
+     * @return the result
+     */
     public final Tensor nan_to_num(double nan, double posinf, double neginf) {
         return nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
     }
 
-    /** The same as {@code nan_to_num(nan, posinf, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(nan, posinf, (Double) null)}.
+     *
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor nan_to_num(@Nullable Double nan, @Nullable Double posinf) {
         return nan_to_num(nan, posinf, (Double) null);
     }
 
-    /** The same as {@code nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}.
+     *
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @return the result
+     */
     public final Tensor nan_to_num(double nan, double posinf) {
         return nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
     }
 
-    /** The same as {@code nan_to_num(nan, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(nan, (Double) null, (Double) null)}.
+     *
+     * @param nan as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor nan_to_num(@Nullable Double nan) {
         return nan_to_num(nan, (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num(Double.valueOf(nan), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(Double.valueOf(nan), (Double) null, (Double) null)}.
+     *
+     * @param nan as in the formula
+     * @return the result
+     */
     public final Tensor nan_to_num(double nan) {
         return nan_to_num(Double.valueOf(nan), (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num((Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num((Double) null, (Double) null, (Double) null)}.
+     *
+     * @return the result
+     */
     public final Tensor nan_to_num() {
         return nan_to_num((Double) null, (Double) null, (Double) null);
     }
@@ -5804,32 +6548,65 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    /**
+     * The same as {@code nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}.
+     *
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @param neginf as in the formula
+     * @return what was written
+     */
     public final Tensor nan_to_num_(double nan, double posinf, double neginf) {
         return nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
     }
 
-    /** The same as {@code nan_to_num_(nan, posinf, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(nan, posinf, (Double) null)}.
+     *
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @return what was written
+     */
     public final Tensor nan_to_num_(@Nullable Double nan, @Nullable Double posinf) {
         return nan_to_num_(nan, posinf, (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}.
+     *
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @return what was written
+     */
     public final Tensor nan_to_num_(double nan, double posinf) {
         return nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(nan, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(nan, (Double) null, (Double) null)}.
+     *
+     * @param nan as in the formula, or null for none
+     * @return what was written
+     */
     public final Tensor nan_to_num_(@Nullable Double nan) {
         return nan_to_num_(nan, (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(Double.valueOf(nan), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(Double.valueOf(nan), (Double) null, (Double) null)}.
+     *
+     * @param nan as in the formula
+     * @return what was written
+     */
     public final Tensor nan_to_num_(double nan) {
         return nan_to_num_(Double.valueOf(nan), (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num_((Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_((Double) null, (Double) null, (Double) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor nan_to_num_() {
         return nan_to_num_((Double) null, (Double) null, (Double) null);
     }
@@ -5839,6 +6616,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = |self_i| with the sign of other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.copysign(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5879,6 +6657,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = |self_i| with the sign of other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.copysign(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), -1)} is {@code Tensor.of(new float[] {-1.0f, -2.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5921,6 +6700,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - other_i * trunc(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>Example: {@code Torch.fmod(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {3, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {1, -1}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -5961,6 +6741,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - other * trunc(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.fmod(Tensor.of(new long[] {7, -7}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {1, -1}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6003,6 +6784,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - other_i * floor(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>Example: {@code Torch.remainder(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {3, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6043,6 +6825,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - other * floor(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.remainder(Tensor.of(new long[] {7, -7}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6085,6 +6868,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = floor(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>Example: {@code Torch.floor_divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6125,6 +6909,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = floor(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.floor_divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6167,6 +6952,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.minimum(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6186,6 +6972,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = max(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.fmax(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6205,6 +6992,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.fmin(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6224,6 +7012,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 0 if self_i < 0, values_i if self_i = 0, else 1}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both tensors must have the same dtype. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.heaviside(Tensor.of(new float[] {-1.0f, 0.0f, 2.0f}, new long[] {3}), Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3})}.
      *
      * @param values as in the formula
      * @return the result
@@ -6264,6 +7053,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = max(self_i, min_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.clamp_min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param min as in the formula
      * @return the result
@@ -6304,6 +7094,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(self_i, max_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.clamp_max(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param max as in the formula
      * @return the result
@@ -6344,6 +7135,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i + weight * (end_i - self_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.lerp(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {4.0f, 4.0f}, new long[] {2}), 0.5)} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param end as in the formula
      * @param weight as in the formula
@@ -6388,6 +7180,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i + weight_i * (end_i - self_i)}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.lerp(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {4.0f, 4.0f}, new long[] {2}), Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param end as in the formula
      * @param weight as in the formula
@@ -6430,6 +7223,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i + value * tensor1_i * tensor2_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.addcmul(Tensor.of(new long[] {1, 1}, new long[] {2}), Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {4, 5}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {17, 31}, new long[] {2})}.
      *
      * @param tensor1 as in the formula
      * @param tensor2 as in the formula
@@ -6447,7 +7241,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addcmul(tensor1, tensor2, 1)}. */
+    /**
+     * The same as {@code addcmul(tensor1, tensor2, 1)}.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @return the result
+     */
     public final Tensor addcmul(Tensor tensor1, Tensor tensor2) {
         return addcmul(tensor1, tensor2, 1);
     }
@@ -6476,7 +7276,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addcmul_(tensor1, tensor2, 1)}. */
+    /**
+     * The same as {@code addcmul_(tensor1, tensor2, 1)}.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @return what was written
+     */
     public final Tensor addcmul_(Tensor tensor1, Tensor tensor2) {
         return addcmul_(tensor1, tensor2, 1);
     }
@@ -6486,6 +7292,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i + value * tensor1_i / tensor2_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: Quotients of integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.addcdiv(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {6.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), 2)} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param tensor1 as in the formula
      * @param tensor2 as in the formula
@@ -6503,7 +7310,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addcdiv(tensor1, tensor2, 1)}. */
+    /**
+     * The same as {@code addcdiv(tensor1, tensor2, 1)}.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @return the result
+     */
     public final Tensor addcdiv(Tensor tensor1, Tensor tensor2) {
         return addcdiv(tensor1, tensor2, 1);
     }
@@ -6532,7 +7345,13 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code addcdiv_(tensor1, tensor2, 1)}. */
+    /**
+     * The same as {@code addcdiv_(tensor1, tensor2, 1)}.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @return what was written
+     */
     public final Tensor addcdiv_(Tensor tensor1, Tensor tensor2) {
         return addcdiv_(tensor1, tensor2, 1);
     }
@@ -6542,6 +7361,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - alpha * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: As sub.
+     * <p>Example: {@code Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param alpha as in the formula
@@ -6558,7 +7378,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code subtract(other, 1)}. */
+    /**
+     * The same as {@code subtract(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor subtract(Tensor other) {
         return subtract(other, 1);
     }
@@ -6586,7 +7411,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code subtract_(other, 1)}. */
+    /**
+     * The same as {@code subtract_(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
     public final Tensor subtract_(Tensor other) {
         return subtract_(other, 1);
     }
@@ -6596,6 +7426,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - alpha * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: As sub.
+     * <p>Example: {@code Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), 1)} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param alpha as in the formula
@@ -6613,7 +7444,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code subtract(other, 1)}. */
+    /**
+     * The same as {@code subtract(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor subtract(Number other) {
         return subtract(other, 1);
     }
@@ -6642,7 +7478,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code subtract_(other, 1)}. */
+    /**
+     * The same as {@code subtract_(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
     public final Tensor subtract_(Number other) {
         return subtract_(other, 1);
     }
@@ -6652,6 +7493,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 8}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6692,6 +7534,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {3, 6}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6734,6 +7577,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6774,6 +7618,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2)} is {@code Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6816,6 +7661,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6856,6 +7702,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2)} is {@code Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -6898,6 +7745,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = round(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>Example: {@code Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor")} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param roundingMode as in the formula, or null for none
@@ -6940,6 +7788,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = round(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>Example: {@code Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc")} is {@code Tensor.of(new long[] {3, -3}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param roundingMode as in the formula, or null for none
@@ -7002,6 +7851,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the angle from the first axis to self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.angle(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -7020,6 +7870,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both must be of one dtype; tolerances must not be negative.
+     * <p>Example: {@code Torch.isclose(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param rtol as in the formula
@@ -7037,17 +7888,35 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code isclose(other, rtol, atol, false)}. */
+    /**
+     * The same as {@code isclose(other, rtol, atol, false)}.
+     *
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @param atol as in the formula
+     * @return the result
+     */
     public final Tensor isclose(Tensor other, double rtol, double atol) {
         return isclose(other, rtol, atol, false);
     }
 
-    /** The same as {@code isclose(other, rtol, 1e-8, false)}. */
+    /**
+     * The same as {@code isclose(other, rtol, 1e-8, false)}.
+     *
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @return the result
+     */
     public final Tensor isclose(Tensor other, double rtol) {
         return isclose(other, rtol, 1e-8, false);
     }
 
-    /** The same as {@code isclose(other, 1e-5, 1e-8, false)}. */
+    /**
+     * The same as {@code isclose(other, 1e-5, 1e-8, false)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor isclose(Tensor other) {
         return isclose(other, 1e-5, 1e-8, false);
     }
@@ -7057,6 +7926,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the imaginary part of self_i is 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isreal(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {true}, new long[] {1})}.
      *
      * @return the result
      */
@@ -7094,6 +7964,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * 2^(other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast.
+     * <p>Example: {@code Torch.ldexp(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {3}, new long[] {1}))} is {@code Tensor.of(new float[] {8.0f}, new long[] {1})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7113,6 +7984,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = the number next to self_i towards other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.nextafter(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7153,6 +8025,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both must be integers.
+     * <p>Example: {@code Torch.gcd(Tensor.of(new long[] {12, 7}, new long[] {2}), Tensor.of(new long[] {18, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 7}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7193,6 +8066,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both must be integers.
+     * <p>Example: {@code Torch.lcm(Tensor.of(new long[] {4, 3}, new long[] {2}), Tensor.of(new long[] {6, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {12, 0}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7235,6 +8109,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i + alpha * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors <code>alpha</code> must be integral.
+     * <p>Example: {@code Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {7, 10}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param alpha as in the formula
@@ -7251,7 +8126,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code add(other, 1)}. */
+    /**
+     * The same as {@code add(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor add(Tensor other) {
         return add(other, 1);
     }
@@ -7279,7 +8159,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code add_(other, 1)}. */
+    /**
+     * The same as {@code add_(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
     public final Tensor add_(Tensor other) {
         return add_(other, 1);
     }
@@ -7289,6 +8174,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i + alpha * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: For integral tensors <code>alpha</code> must be integral.
+     * <p>Example: {@code Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param alpha as in the formula
@@ -7306,7 +8192,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code add(other, 1)}. */
+    /**
+     * The same as {@code add(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor add(Number other) {
         return add(other, 1);
     }
@@ -7335,7 +8226,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code add_(other, 1)}. */
+    /**
+     * The same as {@code add_(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
     public final Tensor add_(Number other) {
         return add_(other, 1);
     }
@@ -7345,6 +8241,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - alpha * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors <code>alpha</code> must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+     * <p>Example: {@code Torch.sub(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param alpha as in the formula
@@ -7361,7 +8258,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sub(other, 1)}. */
+    /**
+     * The same as {@code sub(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor sub(Tensor other) {
         return sub(other, 1);
     }
@@ -7389,7 +8291,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sub_(other, 1)}. */
+    /**
+     * The same as {@code sub_(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
     public final Tensor sub_(Tensor other) {
         return sub_(other, 1);
     }
@@ -7399,6 +8306,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i - alpha * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: For integral tensors <code>alpha</code> must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+     * <p>Example: {@code Torch.sub(Tensor.of(new long[] {5, 7}, new long[] {2}), 1)} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param alpha as in the formula
@@ -7416,7 +8324,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sub(other, 1)}. */
+    /**
+     * The same as {@code sub(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
     public final Tensor sub(Number other) {
         return sub(other, 1);
     }
@@ -7445,7 +8358,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sub_(other, 1)}. */
+    /**
+     * The same as {@code sub_(other, 1)}.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
     public final Tensor sub_(Number other) {
         return sub_(other, 1);
     }
@@ -7455,6 +8373,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.mul(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 8}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7495,6 +8414,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place result.
+     * <p>Example: {@code Torch.mul(Tensor.of(new long[] {1, 2}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {3, 6}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7537,6 +8457,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.div(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7577,6 +8498,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place result.
+     * <p>Example: {@code Torch.div(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2)} is {@code Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -7619,6 +8541,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = round(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. <code>rounding_mode</code> is None, "trunc" or "floor"; an integer division by zero is an error.
+     * <p>Example: {@code Torch.div(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor")} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param roundingMode as in the formula, or null for none
@@ -7661,6 +8584,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = round(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: <code>rounding_mode</code> is None, "trunc" or "floor"; an integer division by zero is an error.
+     * <p>Example: {@code Torch.div(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc")} is {@code Tensor.of(new long[] {3, -3}, new long[] {2})}.
      *
      * @param other as in the formula
      * @param roundingMode as in the formula, or null for none
@@ -7705,6 +8629,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = -self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool tensors are refused: use logical_not.
+     * <p>Example: {@code Torch.neg(Tensor.of(new long[] {1, -2}, new long[] {2}))} is {@code Tensor.of(new long[] {-1, 2}, new long[] {2})}.
      *
      * @return the result
      */
@@ -7743,6 +8668,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = |self_i|}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.abs(Tensor.of(new long[] {-2, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @return the result
      */
@@ -7781,6 +8707,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i / |self_i|, 0 at 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sgn(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -7819,6 +8746,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = e^(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.exp(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -7857,6 +8785,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = sqrt(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     * <p>Example: {@code Torch.sqrt(Tensor.of(new float[] {4.0f, 9.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -7895,6 +8824,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = ln(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -7933,6 +8863,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = 1 / self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the reciprocal of zero is infinite.
+     * <p>Example: {@code Torch.reciprocal(Tensor.of(new float[] {2.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -7971,6 +8902,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = max(0, self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.relu(Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @return the result
      */
@@ -8009,6 +8941,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(max(self_i, min), max)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: At least one bound must be given; complex tensors are refused.
+     * <p>Example: {@code Torch.clamp(Tensor.of(new long[] {-3, 0, 3}, new long[] {3}), -1, 1)} is {@code Tensor.of(new long[] {-1, 0, 1}, new long[] {3})}.
      *
      * @param min as in the formula, or null for none
      * @param max as in the formula, or null for none
@@ -8026,12 +8959,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code clamp(min, (Number) null)}. */
+    /**
+     * The same as {@code clamp(min, (Number) null)}.
+     *
+     * @param min as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor clamp(@Nullable Number min) {
         return clamp(min, (Number) null);
     }
 
-    /** The same as {@code clamp((Number) null, (Number) null)}. */
+    /**
+     * The same as {@code clamp((Number) null, (Number) null)}.
+     *
+     * @return the result
+     */
     public final Tensor clamp() {
         return clamp((Number) null, (Number) null);
     }
@@ -8060,12 +9002,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code clamp_(min, (Number) null)}. */
+    /**
+     * The same as {@code clamp_(min, (Number) null)}.
+     *
+     * @param min as in the formula, or null for none
+     * @return what was written
+     */
     public final Tensor clamp_(@Nullable Number min) {
         return clamp_(min, (Number) null);
     }
 
-    /** The same as {@code clamp_((Number) null, (Number) null)}. */
+    /**
+     * The same as {@code clamp_((Number) null, (Number) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor clamp_() {
         return clamp_((Number) null, (Number) null);
     }
@@ -8075,6 +9026,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(max(self_i, min_i), max_i)}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: At least one bound must be given; complex tensors are refused. The shapes must broadcast.
+     * <p>Example: {@code Torch.clamp(Tensor.of(new long[] {-3, 3}, new long[] {2}), Tensor.of(new long[] {-1, -1}, new long[] {2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {-1, 1}, new long[] {2})}.
      *
      * @param min as in the formula, or null for none
      * @param max as in the formula, or null for none
@@ -8090,7 +9042,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code clamp(min, (Tensor) null)}. */
+    /**
+     * The same as {@code clamp(min, (Tensor) null)}.
+     *
+     * @param min as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor clamp(@Nullable Tensor min) {
         return clamp(min, (Tensor) null);
     }
@@ -8117,7 +9074,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code clamp_(min, (Tensor) null)}. */
+    /**
+     * The same as {@code clamp_(min, (Tensor) null)}.
+     *
+     * @param min as in the formula, or null for none
+     * @return what was written
+     */
     public final Tensor clamp_(@Nullable Tensor min) {
         return clamp_(min, (Tensor) null);
     }
@@ -8127,6 +9089,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = max(self_i, min)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.clamp_min(Tensor.of(new long[] {-3, 3}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {0, 3}, new long[] {2})}.
      *
      * @param min as in the formula
      * @return the result
@@ -8169,6 +9132,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(self_i, max)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.clamp_max(Tensor.of(new long[] {-3, 3}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {-3, 0}, new long[] {2})}.
      *
      * @param max as in the formula
      * @return the result
@@ -8211,6 +9175,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = max(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.maximum(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -8230,6 +9195,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = max(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.max(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -8249,6 +9215,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = min(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param other as in the formula
      * @return the result
@@ -8268,6 +9235,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: The condition must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 4}, new long[] {2})}.
      *
      * @param condition as in the formula
      * @param other as in the formula
@@ -8288,6 +9256,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i if condition_i, else other}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The condition must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {1, 0}, new long[] {2})}.
      *
      * @param condition as in the formula
      * @param other as in the formula
@@ -8309,6 +9278,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = value if mask_i, else self_i}
      * <p>Shapes: {@code (*), mask broadcastable with (*) -> (*)}.
      * <p>Errors: The mask must be bool; the value must fit the dtype.
+     * <p>Example: {@code Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), 9)} is {@code Tensor.of(new long[] {9, 2}, new long[] {2})}.
      *
      * @param mask as in the formula
      * @param value as in the formula
@@ -8353,6 +9323,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = value if mask_i, else self_i}
      * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
      * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     * <p>Example: {@code Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {9}, new long[] {}))} is {@code Tensor.of(new long[] {9, 2}, new long[] {2})}.
      *
      * @param mask as in the formula
      * @param value as in the formula
@@ -8395,6 +9366,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.conj_physical(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -8433,6 +9405,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.conj(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -8489,17 +9462,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code uniform_(from, to, (Generator) null)}. */
+    /**
+     * The same as {@code uniform_(from, to, (Generator) null)}.
+     *
+     * @param from as in the formula
+     * @param to as in the formula
+     * @return what was written
+     */
     public final Tensor uniform_(double from, double to) {
         return uniform_(from, to, (Generator) null);
     }
 
-    /** The same as {@code uniform_(from, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code uniform_(from, 1.0, (Generator) null)}.
+     *
+     * @param from as in the formula
+     * @return what was written
+     */
     public final Tensor uniform_(double from) {
         return uniform_(from, 1.0, (Generator) null);
     }
 
-    /** The same as {@code uniform_(0.0, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code uniform_(0.0, 1.0, (Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor uniform_() {
         return uniform_(0.0, 1.0, (Generator) null);
     }
@@ -8527,17 +9515,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code normal_(mean, std, (Generator) null)}. */
+    /**
+     * The same as {@code normal_(mean, std, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @return what was written
+     */
     public final Tensor normal_(double mean, double std) {
         return normal_(mean, std, (Generator) null);
     }
 
-    /** The same as {@code normal_(mean, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code normal_(mean, 1.0, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @return what was written
+     */
     public final Tensor normal_(double mean) {
         return normal_(mean, 1.0, (Generator) null);
     }
 
-    /** The same as {@code normal_(0.0, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code normal_(0.0, 1.0, (Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor normal_() {
         return normal_(0.0, 1.0, (Generator) null);
     }
@@ -8561,7 +9564,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code bernoulli((Generator) null)}. */
+    /**
+     * The same as {@code bernoulli((Generator) null)}.
+     *
+     * @return the result
+     */
     public final Tensor bernoulli() {
         return bernoulli((Generator) null);
     }
@@ -8586,7 +9593,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code bernoulli(p, (Generator) null)}. */
+    /**
+     * The same as {@code bernoulli(p, (Generator) null)}.
+     *
+     * @param p as in the formula
+     * @return the result
+     */
     public final Tensor bernoulli(double p) {
         return bernoulli(p, (Generator) null);
     }
@@ -8613,12 +9625,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code bernoulli_(p, (Generator) null)}. */
+    /**
+     * The same as {@code bernoulli_(p, (Generator) null)}.
+     *
+     * @param p as in the formula
+     * @return what was written
+     */
     public final Tensor bernoulli_(double p) {
         return bernoulli_(p, (Generator) null);
     }
 
-    /** The same as {@code bernoulli_(0.5, (Generator) null)}. */
+    /**
+     * The same as {@code bernoulli_(0.5, (Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor bernoulli_() {
         return bernoulli_(0.5, (Generator) null);
     }
@@ -8645,7 +9666,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code bernoulli_(p, (Generator) null)}. */
+    /**
+     * The same as {@code bernoulli_(p, (Generator) null)}.
+     *
+     * @param p as in the formula
+     * @return what was written
+     */
     public final Tensor bernoulli_(Tensor p) {
         return bernoulli_(p, (Generator) null);
     }
@@ -8672,12 +9698,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code exponential_(lambd, (Generator) null)}. */
+    /**
+     * The same as {@code exponential_(lambd, (Generator) null)}.
+     *
+     * @param lambd as in the formula
+     * @return what was written
+     */
     public final Tensor exponential_(double lambd) {
         return exponential_(lambd, (Generator) null);
     }
 
-    /** The same as {@code exponential_(1.0, (Generator) null)}. */
+    /**
+     * The same as {@code exponential_(1.0, (Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor exponential_() {
         return exponential_(1.0, (Generator) null);
     }
@@ -8705,17 +9740,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cauchy_(median, sigma, (Generator) null)}. */
+    /**
+     * The same as {@code cauchy_(median, sigma, (Generator) null)}.
+     *
+     * @param median as in the formula
+     * @param sigma as in the formula
+     * @return what was written
+     */
     public final Tensor cauchy_(double median, double sigma) {
         return cauchy_(median, sigma, (Generator) null);
     }
 
-    /** The same as {@code cauchy_(median, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code cauchy_(median, 1.0, (Generator) null)}.
+     *
+     * @param median as in the formula
+     * @return what was written
+     */
     public final Tensor cauchy_(double median) {
         return cauchy_(median, 1.0, (Generator) null);
     }
 
-    /** The same as {@code cauchy_(0.0, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code cauchy_(0.0, 1.0, (Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor cauchy_() {
         return cauchy_(0.0, 1.0, (Generator) null);
     }
@@ -8743,17 +9793,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code log_normal_(mean, std, (Generator) null)}. */
+    /**
+     * The same as {@code log_normal_(mean, std, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @return what was written
+     */
     public final Tensor log_normal_(double mean, double std) {
         return log_normal_(mean, std, (Generator) null);
     }
 
-    /** The same as {@code log_normal_(mean, 2.0, (Generator) null)}. */
+    /**
+     * The same as {@code log_normal_(mean, 2.0, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @return what was written
+     */
     public final Tensor log_normal_(double mean) {
         return log_normal_(mean, 2.0, (Generator) null);
     }
 
-    /** The same as {@code log_normal_(1.0, 2.0, (Generator) null)}. */
+    /**
+     * The same as {@code log_normal_(1.0, 2.0, (Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor log_normal_() {
         return log_normal_(1.0, 2.0, (Generator) null);
     }
@@ -8780,7 +9845,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code geometric_(p, (Generator) null)}. */
+    /**
+     * The same as {@code geometric_(p, (Generator) null)}.
+     *
+     * @param p as in the formula
+     * @return what was written
+     */
     public final Tensor geometric_(double p) {
         return geometric_(p, (Generator) null);
     }
@@ -8806,7 +9876,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code random_((Generator) null)}. */
+    /**
+     * The same as {@code random_((Generator) null)}.
+     *
+     * @return what was written
+     */
     public final Tensor random_() {
         return random_((Generator) null);
     }
@@ -8834,17 +9908,36 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code random_(from, Long.valueOf(to), generator)}. */
+    /**
+     * The same as {@code random_(from, Long.valueOf(to), generator)}.
+     *
+     * @param from as in the formula
+     * @param to as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
     public final Tensor random_(long from, long to, @Nullable Generator generator) {
         return random_(from, Long.valueOf(to), generator);
     }
 
-    /** The same as {@code random_(from, to, (Generator) null)}. */
+    /**
+     * The same as {@code random_(from, to, (Generator) null)}.
+     *
+     * @param from as in the formula
+     * @param to as in the formula, or null for none
+     * @return what was written
+     */
     public final Tensor random_(long from, @Nullable Long to) {
         return random_(from, to, (Generator) null);
     }
 
-    /** The same as {@code random_(from, Long.valueOf(to), (Generator) null)}. */
+    /**
+     * The same as {@code random_(from, Long.valueOf(to), (Generator) null)}.
+     *
+     * @param from as in the formula
+     * @param to as in the formula
+     * @return what was written
+     */
     public final Tensor random_(long from, long to) {
         return random_(from, Long.valueOf(to), (Generator) null);
     }
@@ -8871,7 +9964,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code random_(to, (Generator) null)}. */
+    /**
+     * The same as {@code random_(to, (Generator) null)}.
+     *
+     * @param to as in the formula
+     * @return what was written
+     */
     public final Tensor random_(long to) {
         return random_(to, (Generator) null);
     }
@@ -8897,12 +9995,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code multinomial(numSamples, replacement, (Generator) null)}. */
+    /**
+     * The same as {@code multinomial(numSamples, replacement, (Generator) null)}.
+     *
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @return the result
+     */
     public final Tensor multinomial(long numSamples, boolean replacement) {
         return multinomial(numSamples, replacement, (Generator) null);
     }
 
-    /** The same as {@code multinomial(numSamples, false, (Generator) null)}. */
+    /**
+     * The same as {@code multinomial(numSamples, false, (Generator) null)}.
+     *
+     * @param numSamples as in the formula
+     * @return the result
+     */
     public final Tensor multinomial(long numSamples) {
         return multinomial(numSamples, false, (Generator) null);
     }
@@ -8914,6 +10023,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sum(Tensor.of(new long[] {1, 2, 3}, new long[] {3}))} is {@code Tensor.of(new long[] {6}, new long[] {})}.
      *
      * @param dtype the dtype of the result, or null for the usual one
      * @return the result
@@ -8928,7 +10038,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sum((DType) null)}. */
+    /**
+     * The same as {@code sum((DType) null)}.
+     *
+     * @return the result
+     */
     public final Tensor sum() {
         return sum((DType) null);
     }
@@ -8938,6 +10052,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.sum(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param dim as in the formula, or null for none
      * @param keepdim as in the formula
@@ -8954,22 +10069,46 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sum(new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code sum(new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public final Tensor sum(long dim, boolean keepdim, @Nullable DType dtype) {
         return sum(new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code sum(dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code sum(dim, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor sum(long @Nullable [] dim, boolean keepdim) {
         return sum(dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code sum(new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code sum(new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor sum(long dim, boolean keepdim) {
         return sum(new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code sum(dim, false, (DType) null)}. */
+    /**
+     * The same as {@code sum(dim, false, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor sum(long @Nullable ... dim) {
         return sum(dim, false, (DType) null);
     }
@@ -8979,6 +10118,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = (sum_i self_i) / n}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers have no mean: give a floating point or complex dtype.
+     * <p>Example: {@code Torch.mean(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param dtype the dtype of the result, or null for the usual one
      * @return the result
@@ -8993,7 +10133,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code mean((DType) null)}. */
+    /**
+     * The same as {@code mean((DType) null)}.
+     *
+     * @return the result
+     */
     public final Tensor mean() {
         return mean((DType) null);
     }
@@ -9003,6 +10147,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = (sum over dim of self) / n}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have no mean: give a floating point or complex dtype.
+     * <p>Example: {@code Torch.mean(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param dim as in the formula, or null for none
      * @param keepdim as in the formula
@@ -9019,22 +10164,46 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code mean(new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code mean(new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public final Tensor mean(long dim, boolean keepdim, @Nullable DType dtype) {
         return mean(new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code mean(dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code mean(dim, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor mean(long @Nullable [] dim, boolean keepdim) {
         return mean(dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code mean(new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code mean(new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor mean(long dim, boolean keepdim) {
         return mean(new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code mean(dim, false, (DType) null)}. */
+    /**
+     * The same as {@code mean(dim, false, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor mean(long @Nullable ... dim) {
         return mean(dim, false, (DType) null);
     }
@@ -9044,6 +10213,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = max_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     * <p>Example: {@code Torch.max(Tensor.of(new long[] {1, 3, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {3}, new long[] {})}.
      *
      * @return the result
      */
@@ -9078,7 +10248,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code max(dim, false)}. */
+    /**
+     * The same as {@code max(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices max(long dim) {
         return max(dim, false);
     }
@@ -9088,6 +10263,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = max over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.amax(Tensor.of(new long[] {1, 4, 3, 2}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param keepdim as in the formula
@@ -9103,17 +10279,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code amax(new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code amax(new long[] {dim}, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor amax(long dim, boolean keepdim) {
         return amax(new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code amax(dim, false)}. */
+    /**
+     * The same as {@code amax(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor amax(long... dim) {
         return amax(dim, false);
     }
 
-    /** The same as {@code amax(new long[] {}, false)}. */
+    /**
+     * The same as {@code amax(new long[] {}, false)}.
+     *
+     * @return the result
+     */
     public final Tensor amax() {
         return amax(new long[] {}, false);
     }
@@ -9123,6 +10314,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = argmax over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.argmax(Tensor.of(new long[] {1, 3, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @param dim as in the formula, or null for none
      * @param keepdim as in the formula
@@ -9138,22 +10330,42 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code argmax(Long.valueOf(dim), keepdim)}. */
+    /**
+     * The same as {@code argmax(Long.valueOf(dim), keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor argmax(long dim, boolean keepdim) {
         return argmax(Long.valueOf(dim), keepdim);
     }
 
-    /** The same as {@code argmax(dim, false)}. */
+    /**
+     * The same as {@code argmax(dim, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor argmax(@Nullable Long dim) {
         return argmax(dim, false);
     }
 
-    /** The same as {@code argmax(Long.valueOf(dim), false)}. */
+    /**
+     * The same as {@code argmax(Long.valueOf(dim), false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor argmax(long dim) {
         return argmax(Long.valueOf(dim), false);
     }
 
-    /** The same as {@code argmax((Long) null, false)}. */
+    /**
+     * The same as {@code argmax((Long) null, false)}.
+     *
+     * @return the result
+     */
     public final Tensor argmax() {
         return argmax((Long) null, false);
     }
@@ -9181,17 +10393,35 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code topk(k, dim, largest, true)}. */
+    /**
+     * The same as {@code topk(k, dim, largest, true)}.
+     *
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param largest as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices topk(long k, long dim, boolean largest) {
         return topk(k, dim, largest, true);
     }
 
-    /** The same as {@code topk(k, dim, true, true)}. */
+    /**
+     * The same as {@code topk(k, dim, true, true)}.
+     *
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices topk(long k, long dim) {
         return topk(k, dim, true, true);
     }
 
-    /** The same as {@code topk(k, -1L, true, true)}. */
+    /**
+     * The same as {@code topk(k, -1L, true, true)}.
+     *
+     * @param k as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices topk(long k) {
         return topk(k, -1L, true, true);
     }
@@ -9201,6 +10431,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = min_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     * <p>Example: {@code Torch.min(Tensor.of(new long[] {1, 3, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @return the result
      */
@@ -9235,7 +10466,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code min(dim, false)}. */
+    /**
+     * The same as {@code min(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices min(long dim) {
         return min(dim, false);
     }
@@ -9245,6 +10481,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = min over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.amin(Tensor.of(new long[] {1, 4, 3, 2}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param keepdim as in the formula
@@ -9260,17 +10497,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code amin(new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code amin(new long[] {dim}, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor amin(long dim, boolean keepdim) {
         return amin(new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code amin(dim, false)}. */
+    /**
+     * The same as {@code amin(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor amin(long... dim) {
         return amin(dim, false);
     }
 
-    /** The same as {@code amin(new long[] {}, false)}. */
+    /**
+     * The same as {@code amin(new long[] {}, false)}.
+     *
+     * @return the result
+     */
     public final Tensor amin() {
         return amin(new long[] {}, false);
     }
@@ -9280,6 +10532,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = argmin over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.argmin(Tensor.of(new long[] {3, 1, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @param dim as in the formula, or null for none
      * @param keepdim as in the formula
@@ -9295,22 +10548,42 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code argmin(Long.valueOf(dim), keepdim)}. */
+    /**
+     * The same as {@code argmin(Long.valueOf(dim), keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor argmin(long dim, boolean keepdim) {
         return argmin(Long.valueOf(dim), keepdim);
     }
 
-    /** The same as {@code argmin(dim, false)}. */
+    /**
+     * The same as {@code argmin(dim, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor argmin(@Nullable Long dim) {
         return argmin(dim, false);
     }
 
-    /** The same as {@code argmin(Long.valueOf(dim), false)}. */
+    /**
+     * The same as {@code argmin(Long.valueOf(dim), false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor argmin(long dim) {
         return argmin(Long.valueOf(dim), false);
     }
 
-    /** The same as {@code argmin((Long) null, false)}. */
+    /**
+     * The same as {@code argmin((Long) null, false)}.
+     *
+     * @return the result
+     */
     public final Tensor argmin() {
         return argmin((Long) null, false);
     }
@@ -9320,6 +10593,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = or over i of (self != 0)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.any(Tensor.of(new long[] {0, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true}, new long[] {})}.
      *
      * @return the result
      */
@@ -9338,6 +10612,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = or over dim of (self != 0)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.any(Tensor.of(new long[] {0, 2, 0, 0}, new long[] {2, 2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param keepdim as in the formula
@@ -9353,7 +10628,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code any(dim, false)}. */
+    /**
+     * The same as {@code any(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor any(long dim) {
         return any(dim, false);
     }
@@ -9378,7 +10658,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code any(dim, false)}. */
+    /**
+     * The same as {@code any(dim, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor any(long @Nullable ... dim) {
         return any(dim, false);
     }
@@ -9388,6 +10673,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = and over i of (self != 0)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.all(Tensor.of(new long[] {0, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false}, new long[] {})}.
      *
      * @return the result
      */
@@ -9406,6 +10692,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = and over dim of (self != 0)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.all(Tensor.of(new long[] {1, 2, 0, 3}, new long[] {2, 2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param keepdim as in the formula
@@ -9421,7 +10708,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code all(dim, false)}. */
+    /**
+     * The same as {@code all(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor all(long dim) {
         return all(dim, false);
     }
@@ -9446,7 +10738,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code all(dim, false)}. */
+    /**
+     * The same as {@code all(dim, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor all(long @Nullable ... dim) {
         return all(dim, false);
     }
@@ -9456,6 +10753,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers have none.
+     * <p>Example: {@code Torch.var(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param unbiased as in the formula
      * @return the result
@@ -9470,7 +10768,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code var(true)}. */
+    /**
+     * The same as {@code var(true)}.
+     *
+     * @return the result
+     */
     public final Tensor var() {
         return var(true);
     }
@@ -9496,22 +10798,46 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code var(new long[] {dim}, unbiased, keepdim)}. */
+    /**
+     * The same as {@code var(new long[] {dim}, unbiased, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor var(long dim, boolean unbiased, boolean keepdim) {
         return var(new long[] {dim}, unbiased, keepdim);
     }
 
-    /** The same as {@code var(dim, unbiased, false)}. */
+    /**
+     * The same as {@code var(dim, unbiased, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public final Tensor var(long @Nullable [] dim, boolean unbiased) {
         return var(dim, unbiased, false);
     }
 
-    /** The same as {@code var(new long[] {dim}, unbiased, false)}. */
+    /**
+     * The same as {@code var(new long[] {dim}, unbiased, false)}.
+     *
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public final Tensor var(long dim, boolean unbiased) {
         return var(new long[] {dim}, unbiased, false);
     }
 
-    /** The same as {@code var(dim, true, false)}. */
+    /**
+     * The same as {@code var(dim, true, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor var(long @Nullable ... dim) {
         return var(dim, true, false);
     }
@@ -9521,6 +10847,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - correction)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>Example: {@code Torch.var(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {1}, 0)} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param dim as in the formula, or null for none
      * @param correction as in the formula, or null for none
@@ -9538,17 +10865,36 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code var(new long[] {dim}, correction, keepdim)}. */
+    /**
+     * The same as {@code var(new long[] {dim}, correction, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor var(long dim, @Nullable Number correction, boolean keepdim) {
         return var(new long[] {dim}, correction, keepdim);
     }
 
-    /** The same as {@code var(dim, correction, false)}. */
+    /**
+     * The same as {@code var(dim, correction, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor var(long @Nullable [] dim, @Nullable Number correction) {
         return var(dim, correction, false);
     }
 
-    /** The same as {@code var(new long[] {dim}, correction, false)}. */
+    /**
+     * The same as {@code var(new long[] {dim}, correction, false)}.
+     *
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor var(long dim, @Nullable Number correction) {
         return var(new long[] {dim}, correction, false);
     }
@@ -9558,6 +10904,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = sum of self_0 to self_i}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.cumsum(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0)} is {@code Tensor.of(new long[] {1, 3, 6}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -9573,7 +10920,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cumsum(dim, (DType) null)}. */
+    /**
+     * The same as {@code cumsum(dim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor cumsum(long dim) {
         return cumsum(dim, (DType) null);
     }
@@ -9600,7 +10952,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cumsum_(dim, (DType) null)}. */
+    /**
+     * The same as {@code cumsum_(dim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return what was written
+     */
     public final Tensor cumsum_(long dim) {
         return cumsum_(dim, (DType) null);
     }
@@ -9610,6 +10967,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sqrt(var(self))}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers have none.
+     * <p>Example: {@code Torch.std(Tensor.of(new float[] {1.0f, 3.0f, 5.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param unbiased as in the formula
      * @return the result
@@ -9624,7 +10982,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code std(true)}. */
+    /**
+     * The same as {@code std(true)}.
+     *
+     * @return the result
+     */
     public final Tensor std() {
         return std(true);
     }
@@ -9650,22 +11012,46 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code std(new long[] {dim}, unbiased, keepdim)}. */
+    /**
+     * The same as {@code std(new long[] {dim}, unbiased, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor std(long dim, boolean unbiased, boolean keepdim) {
         return std(new long[] {dim}, unbiased, keepdim);
     }
 
-    /** The same as {@code std(dim, unbiased, false)}. */
+    /**
+     * The same as {@code std(dim, unbiased, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public final Tensor std(long @Nullable [] dim, boolean unbiased) {
         return std(dim, unbiased, false);
     }
 
-    /** The same as {@code std(new long[] {dim}, unbiased, false)}. */
+    /**
+     * The same as {@code std(new long[] {dim}, unbiased, false)}.
+     *
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public final Tensor std(long dim, boolean unbiased) {
         return std(new long[] {dim}, unbiased, false);
     }
 
-    /** The same as {@code std(dim, true, false)}. */
+    /**
+     * The same as {@code std(dim, true, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor std(long @Nullable ... dim) {
         return std(dim, true, false);
     }
@@ -9675,6 +11061,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sqrt(var(self, dim, correction))}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>Example: {@code Torch.std(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {1}, 0)} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param dim as in the formula, or null for none
      * @param correction as in the formula, or null for none
@@ -9692,17 +11079,36 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code std(new long[] {dim}, correction, keepdim)}. */
+    /**
+     * The same as {@code std(new long[] {dim}, correction, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor std(long dim, @Nullable Number correction, boolean keepdim) {
         return std(new long[] {dim}, correction, keepdim);
     }
 
-    /** The same as {@code std(dim, correction, false)}. */
+    /**
+     * The same as {@code std(dim, correction, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor std(long @Nullable [] dim, @Nullable Number correction) {
         return std(dim, correction, false);
     }
 
-    /** The same as {@code std(new long[] {dim}, correction, false)}. */
+    /**
+     * The same as {@code std(new long[] {dim}, correction, false)}.
+     *
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor std(long dim, @Nullable Number correction) {
         return std(new long[] {dim}, correction, false);
     }
@@ -9728,22 +11134,42 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code aminmax(Long.valueOf(dim), keepdim)}. */
+    /**
+     * The same as {@code aminmax(Long.valueOf(dim), keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Results.MinMax aminmax(long dim, boolean keepdim) {
         return aminmax(Long.valueOf(dim), keepdim);
     }
 
-    /** The same as {@code aminmax(dim, false)}. */
+    /**
+     * The same as {@code aminmax(dim, false)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Results.MinMax aminmax(@Nullable Long dim) {
         return aminmax(dim, false);
     }
 
-    /** The same as {@code aminmax(Long.valueOf(dim), false)}. */
+    /**
+     * The same as {@code aminmax(Long.valueOf(dim), false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.MinMax aminmax(long dim) {
         return aminmax(Long.valueOf(dim), false);
     }
 
-    /** The same as {@code aminmax((Long) null, false)}. */
+    /**
+     * The same as {@code aminmax((Long) null, false)}.
+     *
+     * @return the result
+     */
     public final Results.MinMax aminmax() {
         return aminmax((Long) null, false);
     }
@@ -9753,6 +11179,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = prod_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.prod(Tensor.of(new long[] {2, 3, 4}, new long[] {3}))} is {@code Tensor.of(new long[] {24}, new long[] {})}.
      *
      * @param dtype the dtype of the result, or null for the usual one
      * @return the result
@@ -9767,7 +11194,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code prod((DType) null)}. */
+    /**
+     * The same as {@code prod((DType) null)}.
+     *
+     * @return the result
+     */
     public final Tensor prod() {
         return prod((DType) null);
     }
@@ -9777,6 +11208,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = prod over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.prod(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0)} is {@code Tensor.of(new long[] {3, 8}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param keepdim as in the formula
@@ -9793,12 +11225,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code prod(dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code prod(dim, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor prod(long dim, boolean keepdim) {
         return prod(dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code prod(dim, false, (DType) null)}. */
+    /**
+     * The same as {@code prod(dim, false, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor prod(long dim) {
         return prod(dim, false, (DType) null);
     }
@@ -9808,6 +11251,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum over dim of (self != 0)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> () or the dimension dim removed}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.count_nonzero(Tensor.of(new long[] {0, 2, 3}, new long[] {3}))} is {@code Tensor.of(new long[] {2}, new long[] {})}.
      *
      * @param dim as in the formula, or null for none
      * @return the result
@@ -9822,12 +11266,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code count_nonzero(Long.valueOf(dim))}. */
+    /**
+     * The same as {@code count_nonzero(Long.valueOf(dim))}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor count_nonzero(long dim) {
         return count_nonzero(Long.valueOf(dim));
     }
 
-    /** The same as {@code count_nonzero((Long) null)}. */
+    /**
+     * The same as {@code count_nonzero((Long) null)}.
+     *
+     * @return the result
+     */
     public final Tensor count_nonzero() {
         return count_nonzero((Long) null);
     }
@@ -9856,6 +11309,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = log(sum over dim of e^self)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.logsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), new long[] {0})} is {@code Tensor.of(new float[] {0.6931472f}, new long[] {})}.
      *
      * @param dim as in the formula
      * @param keepdim as in the formula
@@ -9871,12 +11325,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code logsumexp(new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code logsumexp(new long[] {dim}, keepdim)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor logsumexp(long dim, boolean keepdim) {
         return logsumexp(new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code logsumexp(dim, false)}. */
+    /**
+     * The same as {@code logsumexp(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor logsumexp(long... dim) {
         return logsumexp(dim, false);
     }
@@ -9886,6 +11351,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = product of self_0 to self_i}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.cumprod(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0)} is {@code Tensor.of(new long[] {1, 2, 6}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -9901,7 +11367,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cumprod(dim, (DType) null)}. */
+    /**
+     * The same as {@code cumprod(dim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor cumprod(long dim) {
         return cumprod(dim, (DType) null);
     }
@@ -9928,7 +11399,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cumprod_(dim, (DType) null)}. */
+    /**
+     * The same as {@code cumprod_(dim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @return what was written
+     */
     public final Tensor cumprod_(long dim) {
         return cumprod_(dim, (DType) null);
     }
@@ -9938,6 +11414,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     * <p>Example: {@code Torch.logcumsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.0f, 0.6931472f}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @return the result
@@ -9957,6 +11434,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum of self over the dimensions where size is 1 or has none}
      * <p>Shapes: {@code (*) -> size}.
      * <p>Errors: The size must be broadcastable to that of the tensor.
+     * <p>Example: {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}).sum_to_size(new long[] {2})} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param size as in the formula
      * @return the result
@@ -9997,6 +11475,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers are refused.
+     * <p>Example: {@code Torch.norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {})}.
      *
      * @param p as in the formula
      * @return the result
@@ -10012,7 +11491,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code norm(2)}. */
+    /**
+     * The same as {@code norm(2)}.
+     *
+     * @return the result
+     */
     public final Tensor norm() {
         return norm(2);
     }
@@ -10040,7 +11523,15 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code norm(p, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code norm(p, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype as in the formula
+     * @return the result
+     */
     public final Tensor norm(@Nullable Number p, long dim, boolean keepdim, DType dtype) {
         return norm(p, new long[] {dim}, keepdim, dtype);
     }
@@ -10050,6 +11541,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     * <p>Example: {@code Torch.norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {1, 2}), 2, new long[] {1})} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param p as in the formula, or null for none
      * @param dim as in the formula
@@ -10067,12 +11559,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code norm(p, new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code norm(p, new long[] {dim}, keepdim)}.
+     *
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor norm(@Nullable Number p, long dim, boolean keepdim) {
         return norm(p, new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code norm(p, dim, false)}. */
+    /**
+     * The same as {@code norm(p, dim, false)}.
+     *
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor norm(@Nullable Number p, long... dim) {
         return norm(p, dim, false);
     }
@@ -10082,6 +11587,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sum over dim of self, where it is not NaN}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.nansum(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {3.0f}, new long[] {})}.
      *
      * @param dim as in the formula, or null for none
      * @param keepdim as in the formula
@@ -10098,27 +11604,55 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nansum(new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code nansum(new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public final Tensor nansum(long dim, boolean keepdim, @Nullable DType dtype) {
         return nansum(new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code nansum(dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nansum(dim, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nansum(long @Nullable [] dim, boolean keepdim) {
         return nansum(dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code nansum(new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nansum(new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nansum(long dim, boolean keepdim) {
         return nansum(new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code nansum(dim, false, (DType) null)}. */
+    /**
+     * The same as {@code nansum(dim, false, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor nansum(long @Nullable ... dim) {
         return nansum(dim, false, (DType) null);
     }
 
-    /** The same as {@code nansum((long[]) null, false, (DType) null)}. */
+    /**
+     * The same as {@code nansum((long[]) null, false, (DType) null)}.
+     *
+     * @return the result
+     */
     public final Tensor nansum() {
         return nansum((long[]) null, false, (DType) null);
     }
@@ -10128,6 +11662,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = nansum(self, dim) / number of elements that are not NaN}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.nanmean(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param dim as in the formula, or null for none
      * @param keepdim as in the formula
@@ -10144,27 +11679,55 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nanmean(new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code nanmean(new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public final Tensor nanmean(long dim, boolean keepdim, @Nullable DType dtype) {
         return nanmean(new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code nanmean(dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(dim, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nanmean(long @Nullable [] dim, boolean keepdim) {
         return nanmean(dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code nanmean(new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nanmean(long dim, boolean keepdim) {
         return nanmean(new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code nanmean(dim, false, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(dim, false, (DType) null)}.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor nanmean(long @Nullable ... dim) {
         return nanmean(dim, false, (DType) null);
     }
 
-    /** The same as {@code nanmean((long[]) null, false, (DType) null)}. */
+    /**
+     * The same as {@code nanmean((long[]) null, false, (DType) null)}.
+     *
+     * @return the result
+     */
     public final Tensor nanmean() {
         return nanmean((long[]) null, false, (DType) null);
     }
@@ -10214,6 +11777,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self)[(n - 1) / 2]}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.median(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @return the result
      */
@@ -10248,7 +11812,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code median(dim, false)}. */
+    /**
+     * The same as {@code median(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices median(long dim) {
         return median(dim, false);
     }
@@ -10258,6 +11827,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self)[(n - 1) / 2]}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.nanmedian(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @return the result
      */
@@ -10292,7 +11862,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nanmedian(dim, false)}. */
+    /**
+     * The same as {@code nanmedian(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices nanmedian(long dim) {
         return nanmedian(dim, false);
     }
@@ -10304,6 +11879,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_(i + 1) - self_i}
      * <p>Shapes: {@code (..., d, ...) -> (..., d - n, ...)}.
      * <p>Errors: There must be a dimension; n must not be negative; what is joined must have the same other sizes. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.diff(Tensor.of(new long[] {1, 4, 9}, new long[] {3}))} is {@code Tensor.of(new long[] {3, 5}, new long[] {2})}.
      *
      * @param n as in the formula
      * @param dim as in the formula
@@ -10321,22 +11897,44 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code diff(n, dim, prepend, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(n, dim, prepend, (Tensor) null)}.
+     *
+     * @param n as in the formula
+     * @param dim as in the formula
+     * @param prepend as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor diff(long n, long dim, @Nullable Tensor prepend) {
         return diff(n, dim, prepend, (Tensor) null);
     }
 
-    /** The same as {@code diff(n, dim, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(n, dim, (Tensor) null, (Tensor) null)}.
+     *
+     * @param n as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor diff(long n, long dim) {
         return diff(n, dim, (Tensor) null, (Tensor) null);
     }
 
-    /** The same as {@code diff(n, -1L, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(n, -1L, (Tensor) null, (Tensor) null)}.
+     *
+     * @param n as in the formula
+     * @return the result
+     */
     public final Tensor diff(long n) {
         return diff(n, -1L, (Tensor) null, (Tensor) null);
     }
 
-    /** The same as {@code diff(1L, -1L, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(1L, -1L, (Tensor) null, (Tensor) null)}.
+     *
+     * @return the result
+     */
     public final Tensor diff() {
         return diff(1L, -1L, (Tensor) null, (Tensor) null);
     }
@@ -10346,6 +11944,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)}
      * <p>Shapes: {@code (n, k) or (k), (k), (k) -> (n, n) or ()}.
      * <p>Errors: At most two dimensions; bool is refused; integral and floating point weights, as many as observations, none negative, not all zero.
+     * <p>Example: {@code Torch.cov(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2}))} is {@code Tensor.of(new float[] {2.0f, -2.0f, -2.0f, 2.0f}, new long[] {2, 2})}.
      *
      * @param correction as in the formula
      * @param fweights as in the formula, or null for none
@@ -10362,17 +11961,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code cov(correction, fweights, (Tensor) null)}. */
+    /**
+     * The same as {@code cov(correction, fweights, (Tensor) null)}.
+     *
+     * @param correction as in the formula
+     * @param fweights as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor cov(long correction, @Nullable Tensor fweights) {
         return cov(correction, fweights, (Tensor) null);
     }
 
-    /** The same as {@code cov(correction, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code cov(correction, (Tensor) null, (Tensor) null)}.
+     *
+     * @param correction as in the formula
+     * @return the result
+     */
     public final Tensor cov(long correction) {
         return cov(correction, (Tensor) null, (Tensor) null);
     }
 
-    /** The same as {@code cov(1L, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code cov(1L, (Tensor) null, (Tensor) null)}.
+     *
+     * @return the result
+     */
     public final Tensor cov() {
         return cov(1L, (Tensor) null, (Tensor) null);
     }
@@ -10382,6 +11996,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1}
      * <p>Shapes: {@code (n, k) or (k) -> (n, n) or ()}.
      * <p>Errors: At most two dimensions; bool is refused.
+     * <p>Example: {@code Torch.corrcoef(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2}))} is {@code Tensor.of(new float[] {1.0f, -1.0f, -1.0f, 1.0f}, new long[] {2, 2})}.
      *
      * @return the result
      */
@@ -10418,12 +12033,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sort(dim, false)}. */
+    /**
+     * The same as {@code sort(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices sort(long dim) {
         return sort(dim, false);
     }
 
-    /** The same as {@code sort(-1L, false)}. */
+    /**
+     * The same as {@code sort(-1L, false)}.
+     *
+     * @return the result
+     */
     public final Results.ValuesIndices sort() {
         return sort(-1L, false);
     }
@@ -10450,12 +12074,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code sort(stable, dim, false)}. */
+    /**
+     * The same as {@code sort(stable, dim, false)}.
+     *
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices sort(@Nullable Boolean stable, long dim) {
         return sort(stable, dim, false);
     }
 
-    /** The same as {@code sort(stable, -1L, false)}. */
+    /**
+     * The same as {@code sort(stable, -1L, false)}.
+     *
+     * @param stable as in the formula, or null for none
+     * @return the result
+     */
     public final Results.ValuesIndices sort(@Nullable Boolean stable) {
         return sort(stable, -1L, false);
     }
@@ -10465,6 +12100,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self, 0)[0]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.msort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 2, 3}, new long[] {3})}.
      *
      * @return the result
      */
@@ -10483,6 +12119,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self, dim, descending)[1]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 2, 0}, new long[] {3})}.
      *
      * @param dim as in the formula
      * @param descending as in the formula
@@ -10498,12 +12135,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code argsort(dim, false)}. */
+    /**
+     * The same as {@code argsort(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor argsort(long dim) {
         return argsort(dim, false);
     }
 
-    /** The same as {@code argsort(-1L, false)}. */
+    /**
+     * The same as {@code argsort(-1L, false)}.
+     *
+     * @return the result
+     */
     public final Tensor argsort() {
         return argsort(-1L, false);
     }
@@ -10513,6 +12159,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self, dim, descending)[1]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}), true)} is {@code Tensor.of(new long[] {1, 2, 0}, new long[] {3})}.
      *
      * @param stable as in the formula
      * @param dim as in the formula
@@ -10529,12 +12176,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code argsort(stable, dim, false)}. */
+    /**
+     * The same as {@code argsort(stable, dim, false)}.
+     *
+     * @param stable as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor argsort(boolean stable, long dim) {
         return argsort(stable, dim, false);
     }
 
-    /** The same as {@code argsort(stable, -1L, false)}. */
+    /**
+     * The same as {@code argsort(stable, -1L, false)}.
+     *
+     * @param stable as in the formula
+     * @return the result
+     */
     public final Tensor argsort(boolean stable) {
         return argsort(stable, -1L, false);
     }
@@ -10561,12 +12219,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code kthvalue(k, dim, false)}. */
+    /**
+     * The same as {@code kthvalue(k, dim, false)}.
+     *
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices kthvalue(long k, long dim) {
         return kthvalue(k, dim, false);
     }
 
-    /** The same as {@code kthvalue(k, -1L, false)}. */
+    /**
+     * The same as {@code kthvalue(k, -1L, false)}.
+     *
+     * @param k as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices kthvalue(long k) {
         return kthvalue(k, -1L, false);
     }
@@ -10592,12 +12261,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code mode(dim, false)}. */
+    /**
+     * The same as {@code mode(dim, false)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Results.ValuesIndices mode(long dim) {
         return mode(dim, false);
     }
 
-    /** The same as {@code mode(-1L, false)}. */
+    /**
+     * The same as {@code mode(-1L, false)}.
+     *
+     * @return the result
+     */
     public final Results.ValuesIndices mode() {
         return mode(-1L, false);
     }
@@ -10607,6 +12285,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_k = number of i with self_i = k, or the sum of their weights}
      * <p>Shapes: {@code (n), (n) -> (max(minlength, max(self) + 1))}.
      * <p>Errors: The numbers must be integers, not negative, in one dimension; as many weights; <code>minlength</code> must not be negative.
+     * <p>Example: {@code Torch.bincount(Tensor.of(new long[] {1, 3, 1}, new long[] {3}))} is {@code Tensor.of(new long[] {0, 2, 0, 1}, new long[] {4})}.
      *
      * @param weights as in the formula, or null for none
      * @param minlength as in the formula
@@ -10622,12 +12301,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code bincount(weights, 0L)}. */
+    /**
+     * The same as {@code bincount(weights, 0L)}.
+     *
+     * @param weights as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor bincount(@Nullable Tensor weights) {
         return bincount(weights, 0L);
     }
 
-    /** The same as {@code bincount((Tensor) null, 0L)}. */
+    /**
+     * The same as {@code bincount((Tensor) null, 0L)}.
+     *
+     * @return the result
+     */
     public final Tensor bincount() {
         return bincount((Tensor) null, 0L);
     }
@@ -10637,6 +12325,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...}
      * <p>Shapes: {@code (..., d, ...) -> (..., d repeats, ...)}.
      * <p>Errors: <code>repeats</code> must not be negative; <code>output_size</code> must be the size that results.
+     * <p>Example: {@code Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {5, 5, 6, 6}, new long[] {4})}.
      *
      * @param repeats as in the formula
      * @param dim as in the formula, or null for none
@@ -10653,22 +12342,46 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public final Tensor repeat_interleave(long repeats, long dim, long outputSize) {
         return repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize));
     }
 
-    /** The same as {@code repeat_interleave(repeats, dim, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, dim, (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor repeat_interleave(long repeats, @Nullable Long dim) {
         return repeat_interleave(repeats, dim, (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor repeat_interleave(long repeats, long dim) {
         return repeat_interleave(repeats, Long.valueOf(dim), (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @return the result
+     */
     public final Tensor repeat_interleave(long repeats) {
         return repeat_interleave(repeats, (Long) null, (Long) null);
     }
@@ -10678,6 +12391,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...}
      * <p>Shapes: {@code (..., d, ...), (d) or (1) -> (..., sum of repeats, ...)}.
      * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     * <p>Example: {@code Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 6, 6}, new long[] {3})}.
      *
      * @param repeats as in the formula
      * @param dim as in the formula, or null for none
@@ -10694,22 +12408,46 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public final Tensor repeat_interleave(Tensor repeats, long dim, long outputSize) {
         return repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize));
     }
 
-    /** The same as {@code repeat_interleave(repeats, dim, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, dim, (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor repeat_interleave(Tensor repeats, @Nullable Long dim) {
         return repeat_interleave(repeats, dim, (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor repeat_interleave(Tensor repeats, long dim) {
         return repeat_interleave(repeats, Long.valueOf(dim), (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @return the result
+     */
     public final Tensor repeat_interleave(Tensor repeats) {
         return repeat_interleave(repeats, (Long) null, (Long) null);
     }
@@ -10737,6 +12475,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = the first `size` rows of nonzero(self), then `fill_value`}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (size, n + 1)}.
      * <p>Errors: <code>size</code> must not be negative.
+     * <p>Example: {@code Torch.nonzero_static(Tensor.of(new long[] {1, 0, 2}, new long[] {3}), 3)} is {@code Tensor.of(new long[] {0, 2, -1}, new long[] {3, 1})}.
      *
      * @param size as in the formula
      * @param fillValue as in the formula
@@ -10752,7 +12491,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nonzero_static(size, -1L)}. */
+    /**
+     * The same as {@code nonzero_static(size, -1L)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public final Tensor nonzero_static(long size) {
         return nonzero_static(size, -1L);
     }
@@ -10762,6 +12506,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement}
      * <p>Shapes: {@code (n) -> (number of combinations, r)}.
      * <p>Errors: There must be one dimension; r must not be negative.
+     * <p>Example: {@code Torch.combinations(Tensor.of(new long[] {1, 2, 3}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 2, 1, 3, 2, 3}, new long[] {3, 2})}.
      *
      * @param r as in the formula
      * @param withReplacement as in the formula
@@ -10777,12 +12522,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code combinations(r, false)}. */
+    /**
+     * The same as {@code combinations(r, false)}.
+     *
+     * @param r as in the formula
+     * @return the result
+     */
     public final Tensor combinations(long r) {
         return combinations(r, false);
     }
 
-    /** The same as {@code combinations(2L, false)}. */
+    /**
+     * The same as {@code combinations(2L, false)}.
+     *
+     * @return the result
+     */
     public final Tensor combinations() {
         return combinations(2L, false);
     }
@@ -10809,32 +12563,71 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public final Tensor quantile(Tensor q, long dim, boolean keepdim, String interpolation) {
         return quantile(q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code quantile(q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(q, dim, keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor quantile(Tensor q, @Nullable Long dim, boolean keepdim) {
         return quantile(q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor quantile(Tensor q, long dim, boolean keepdim) {
         return quantile(q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code quantile(q, dim, false, "linear")}. */
+    /**
+     * The same as {@code quantile(q, dim, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor quantile(Tensor q, @Nullable Long dim) {
         return quantile(q, dim, false, "linear");
     }
 
-    /** The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor quantile(Tensor q, long dim) {
         return quantile(q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code quantile(q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code quantile(q, (Long) null, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @return the result
+     */
     public final Tensor quantile(Tensor q) {
         return quantile(q, (Long) null, false, "linear");
     }
@@ -10844,6 +12637,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
      * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     * <p>Example: {@code Torch.quantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75)} is {@code Tensor.of(new float[] {3.0f}, new long[] {})}.
      *
      * @param q as in the formula
      * @param dim as in the formula, or null for none
@@ -10861,32 +12655,71 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public final Tensor quantile(double q, long dim, boolean keepdim, String interpolation) {
         return quantile(q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code quantile(q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(q, dim, keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor quantile(double q, @Nullable Long dim, boolean keepdim) {
         return quantile(q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor quantile(double q, long dim, boolean keepdim) {
         return quantile(q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code quantile(q, dim, false, "linear")}. */
+    /**
+     * The same as {@code quantile(q, dim, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor quantile(double q, @Nullable Long dim) {
         return quantile(q, dim, false, "linear");
     }
 
-    /** The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor quantile(double q, long dim) {
         return quantile(q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code quantile(q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code quantile(q, (Long) null, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @return the result
+     */
     public final Tensor quantile(double q) {
         return quantile(q, (Long) null, false, "linear");
     }
@@ -10913,32 +12746,71 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(Tensor q, long dim, boolean keepdim, String interpolation) {
         return nanquantile(q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code nanquantile(q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, dim, keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(Tensor q, @Nullable Long dim, boolean keepdim) {
         return nanquantile(q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(Tensor q, long dim, boolean keepdim) {
         return nanquantile(q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(q, dim, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, dim, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor nanquantile(Tensor q, @Nullable Long dim) {
         return nanquantile(q, dim, false, "linear");
     }
 
-    /** The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(Tensor q, long dim) {
         return nanquantile(q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code nanquantile(q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, (Long) null, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(Tensor q) {
         return nanquantile(q, (Long) null, false, "linear");
     }
@@ -10948,6 +12820,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
      * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     * <p>Example: {@code Torch.nanquantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75)} is {@code Tensor.of(new float[] {3.0f}, new long[] {})}.
      *
      * @param q as in the formula
      * @param dim as in the formula, or null for none
@@ -10965,32 +12838,71 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(double q, long dim, boolean keepdim, String interpolation) {
         return nanquantile(q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code nanquantile(q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, dim, keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(double q, @Nullable Long dim, boolean keepdim) {
         return nanquantile(q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(double q, long dim, boolean keepdim) {
         return nanquantile(q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(q, dim, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, dim, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor nanquantile(double q, @Nullable Long dim) {
         return nanquantile(q, dim, false, "linear");
     }
 
-    /** The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(double q, long dim) {
         return nanquantile(q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code nanquantile(q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(q, (Long) null, false, "linear")}.
+     *
+     * @param q as in the formula
+     * @return the result
+     */
     public final Tensor nanquantile(double q) {
         return nanquantile(q, (Long) null, false, "linear");
     }
@@ -11000,6 +12912,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
      * <p>Shapes: {@code (*) -> (bins)}.
      * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins.
+     * <p>Example: {@code Torch.histc(Tensor.of(new float[] {1.0f, 2.0f, 1.0f}, new long[] {3}), 2, 0, 3)} is {@code Tensor.of(new float[] {2.0f, 1.0f}, new long[] {2})}.
      *
      * @param bins as in the formula
      * @param min as in the formula
@@ -11018,17 +12931,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code histc(bins, min, 0)}. */
+    /**
+     * The same as {@code histc(bins, min, 0)}.
+     *
+     * @param bins as in the formula
+     * @param min as in the formula
+     * @return the result
+     */
     public final Tensor histc(long bins, Number min) {
         return histc(bins, min, 0);
     }
 
-    /** The same as {@code histc(bins, 0, 0)}. */
+    /**
+     * The same as {@code histc(bins, 0, 0)}.
+     *
+     * @param bins as in the formula
+     * @return the result
+     */
     public final Tensor histc(long bins) {
         return histc(bins, 0, 0);
     }
 
-    /** The same as {@code histc(100L, 0, 0)}. */
+    /**
+     * The same as {@code histc(100L, 0, 0)}.
+     *
+     * @return the result
+     */
     public final Tensor histc() {
         return histc(100L, 0, 0);
     }
@@ -11056,22 +12984,44 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code histogram(bins, range, weight, false)}. */
+    /**
+     * The same as {@code histogram(bins, range, weight, false)}.
+     *
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public final Results.HistBinEdges histogram(long bins, double @Nullable [] range, @Nullable Tensor weight) {
         return histogram(bins, range, weight, false);
     }
 
-    /** The same as {@code histogram(bins, range, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(bins, range, (Tensor) null, false)}.
+     *
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @return the result
+     */
     public final Results.HistBinEdges histogram(long bins, double @Nullable [] range) {
         return histogram(bins, range, (Tensor) null, false);
     }
 
-    /** The same as {@code histogram(bins, (double[]) null, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(bins, (double[]) null, (Tensor) null, false)}.
+     *
+     * @param bins as in the formula
+     * @return the result
+     */
     public final Results.HistBinEdges histogram(long bins) {
         return histogram(bins, (double[]) null, (Tensor) null, false);
     }
 
-    /** The same as {@code histogram(100L, (double[]) null, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(100L, (double[]) null, (Tensor) null, false)}.
+     *
+     * @return the result
+     */
     public final Results.HistBinEdges histogram() {
         return histogram(100L, (double[]) null, (Tensor) null, false);
     }
@@ -11098,12 +13048,23 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code histogram(bins, weight, false)}. */
+    /**
+     * The same as {@code histogram(bins, weight, false)}.
+     *
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public final Results.HistBinEdges histogram(Tensor bins, @Nullable Tensor weight) {
         return histogram(bins, weight, false);
     }
 
-    /** The same as {@code histogram(bins, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(bins, (Tensor) null, false)}.
+     *
+     * @param bins as in the formula
+     * @return the result
+     */
     public final Results.HistBinEdges histogram(Tensor bins) {
         return histogram(bins, (Tensor) null, false);
     }
@@ -11115,6 +13076,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = ln |Gamma(self_i)|}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.lgamma(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -11229,6 +13191,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code erf(out_i) = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * <p>Example: {@code Torch.erfinv(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -11387,6 +13350,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> size}.
      * <p>Errors: The number of elements must agree, and the strides must allow it: otherwise use reshape.
+     * <p>Example: {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}).view(new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param size as in the formula
      * @return the result
@@ -11425,6 +13389,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> shape}.
      * <p>Errors: The number of elements must agree; at most one size may be -1.
+     * <p>Example: {@code Torch.reshape(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param shape as in the formula
      * @return the result
@@ -11462,6 +13427,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.transpose(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param dim0 as in the formula
      * @param dim1 as in the formula
@@ -11482,6 +13448,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[j, i] = self[i, j]}
      * <p>Shapes: {@code (m, n) -> (n, m)}.
      * <p>Errors: More than two dimensions are refused.
+     * <p>Example: {@code Torch.t(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @return the result
      */
@@ -11500,6 +13467,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code dimension k of out = dimension dims[k] of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (d_dims[0], ..., d_dims[n])}.
      * <p>Errors: <code>dims</code> must name every dimension once.
+     * <p>Example: {@code Torch.permute(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0})} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param dims as in the formula
      * @return the result
@@ -11519,6 +13487,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = self[..., index, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
      * <p>Errors: The index must lie in [-d, d - 1]; a tensor without dimensions has nothing to select.
+     * <p>Example: {@code Torch.select(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param index as in the formula
@@ -11539,6 +13508,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, ...] = self[..., start + i * step, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., ceil((end - start) / step), ...)}.
      * <p>Errors: The step must be positive.
+     * <p>Example: {@code Torch.slice(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 3)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param start as in the formula, or null for none
@@ -11556,37 +13526,80 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code slice(dim, Long.valueOf(start), Long.valueOf(end), step)}. */
+    /**
+     * The same as {@code slice(dim, Long.valueOf(start), Long.valueOf(end), step)}.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
     public final Tensor slice(long dim, long start, long end, long step) {
         return slice(dim, Long.valueOf(start), Long.valueOf(end), step);
     }
 
-    /** The same as {@code slice(dim, start, end, 1L)}. */
+    /**
+     * The same as {@code slice(dim, start, end, 1L)}.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @param end as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor slice(long dim, @Nullable Long start, @Nullable Long end) {
         return slice(dim, start, end, 1L);
     }
 
-    /** The same as {@code slice(dim, Long.valueOf(start), Long.valueOf(end), 1L)}. */
+    /**
+     * The same as {@code slice(dim, Long.valueOf(start), Long.valueOf(end), 1L)}.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @return the result
+     */
     public final Tensor slice(long dim, long start, long end) {
         return slice(dim, Long.valueOf(start), Long.valueOf(end), 1L);
     }
 
-    /** The same as {@code slice(dim, start, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(dim, start, (Long) null, 1L)}.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @return the result
+     */
     public final Tensor slice(long dim, @Nullable Long start) {
         return slice(dim, start, (Long) null, 1L);
     }
 
-    /** The same as {@code slice(dim, Long.valueOf(start), (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(dim, Long.valueOf(start), (Long) null, 1L)}.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @return the result
+     */
     public final Tensor slice(long dim, long start) {
         return slice(dim, Long.valueOf(start), (Long) null, 1L);
     }
 
-    /** The same as {@code slice(dim, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(dim, (Long) null, (Long) null, 1L)}.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
     public final Tensor slice(long dim) {
         return slice(dim, (Long) null, (Long) null, 1L);
     }
 
-    /** The same as {@code slice(0L, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(0L, (Long) null, (Long) null, 1L)}.
+     *
+     * @return the result
+     */
     public final Tensor slice() {
         return slice(0L, (Long) null, (Long) null, 1L);
     }
@@ -11596,6 +13609,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
      * <p>Errors: start + length must not exceed the size.
+     * <p>Example: {@code Torch.narrow(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param start as in the formula
@@ -11617,6 +13631,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., j, ...] = self[..., 0, ...]}
      * <p>Shapes: {@code (*) broadcastable to size -> size}.
      * <p>Errors: A dimension that is not 1 cannot change; sizes are matched from the last.
+     * <p>Example: {@code Tensor.of(new long[] {1, 2}, new long[] {2, 1}).expand(new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 1, 2, 2}, new long[] {2, 2})}.
      *
      * @param size as in the formula
      * @param implicit as in the formula
@@ -11632,7 +13647,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code expand(size, false)}. */
+    /**
+     * The same as {@code expand(size, false)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public final Tensor expand(long... size) {
         return expand(size, false);
     }
@@ -11661,6 +13681,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., 0, ...] = self}
      * <p>Shapes: {@code (..., ...) -> (..., 1, ...)}.
      * <p>Errors: <code>dim</code> must lie in [-ndim - 1, ndim].
+     * <p>Example: {@code Torch.unsqueeze(Tensor.of(new long[] {1, 2}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {1, 2}, new long[] {1, 2})}.
      *
      * @param dim as in the formula
      * @return the result
@@ -11680,6 +13701,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @return the result
      */
@@ -11698,6 +13720,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0)} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @return the result
@@ -11717,6 +13740,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (..., d_start, ..., d_end, ...) -> (..., product, ...)}.
      * <p>Errors: <code>start_dim</code> must not come after <code>end_dim</code>. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.flatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4})}.
      *
      * @param startDim as in the formula
      * @param endDim as in the formula
@@ -11732,12 +13756,21 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code flatten(startDim, -1L)}. */
+    /**
+     * The same as {@code flatten(startDim, -1L)}.
+     *
+     * @param startDim as in the formula
+     * @return the result
+     */
     public final Tensor flatten(long startDim) {
         return flatten(startDim, -1L);
     }
 
-    /** The same as {@code flatten(0L, -1L)}. */
+    /**
+     * The same as {@code flatten(0L, -1L)}.
+     *
+     * @return the result
+     */
     public final Tensor flatten() {
         return flatten(0L, -1L);
     }
@@ -11763,12 +13796,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code as_strided(size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided(size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return the result
+     */
     public final Tensor as_strided(long[] size, long[] stride, long storageOffset) {
         return as_strided(size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided(size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided(size, stride, (Long) null)}.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public final Tensor as_strided(long[] size, long... stride) {
         return as_strided(size, stride, (Long) null);
     }
@@ -11792,7 +13838,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code unbind(0L)}. */
+    /**
+     * The same as {@code unbind(0L)}.
+     *
+     * @return the result
+     */
     public final Tensor[] unbind() {
         return unbind(0L);
     }
@@ -11817,7 +13867,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code split(splitSize, 0L)}. */
+    /**
+     * The same as {@code split(splitSize, 0L)}.
+     *
+     * @param splitSize as in the formula
+     * @return the result
+     */
     public final Tensor[] split(long splitSize) {
         return split(splitSize, 0L);
     }
@@ -11842,7 +13897,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code split(splitSize, 0L)}. */
+    /**
+     * The same as {@code split(splitSize, 0L)}.
+     *
+     * @param splitSize as in the formula
+     * @return the result
+     */
     public final Tensor[] split(long... splitSize) {
         return split(splitSize, 0L);
     }
@@ -11867,7 +13927,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code split_with_sizes(splitSizes, 0L)}. */
+    /**
+     * The same as {@code split_with_sizes(splitSizes, 0L)}.
+     *
+     * @param splitSizes as in the formula
+     * @return the result
+     */
     public final Tensor[] split_with_sizes(long... splitSizes) {
         return split_with_sizes(splitSizes, 0L);
     }
@@ -11897,6 +13962,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = permute(self, ...)}
      * <p>Shapes: {@code (*) -> (*), permuted}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.movedim(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param source as in the formula
      * @param destination as in the formula
@@ -11917,6 +13983,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (..., d, ...) -> (..., sizes, ...)}.
      * <p>Errors: The product of the sizes must be d.
+     * <p>Example: {@code Torch.unflatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param dim as in the formula
      * @param sizes as in the formula
@@ -11937,6 +14004,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> (n)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.ravel(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4})}.
      *
      * @return the result
      */
@@ -11974,6 +14042,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
      * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
      * <p>Errors: The two dimensions must differ; A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 4}, new long[] {2})}.
      *
      * @param offset as in the formula
      * @param dim1 as in the formula
@@ -11990,17 +14059,32 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code diagonal(offset, dim1, 1L)}. */
+    /**
+     * The same as {@code diagonal(offset, dim1, 1L)}.
+     *
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public final Tensor diagonal(long offset, long dim1) {
         return diagonal(offset, dim1, 1L);
     }
 
-    /** The same as {@code diagonal(offset, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal(offset, 0L, 1L)}.
+     *
+     * @param offset as in the formula
+     * @return the result
+     */
     public final Tensor diagonal(long offset) {
         return diagonal(offset, 0L, 1L);
     }
 
-    /** The same as {@code diagonal(0L, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal(0L, 0L, 1L)}.
+     *
+     * @return the result
+     */
     public final Tensor diagonal() {
         return diagonal(0L, 0L, 1L);
     }
@@ -12010,6 +14094,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), new long[] {0})} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @return the result
@@ -12107,6 +14192,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., j, i] = conj(self[..., i, j])}
      * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
      * <p>Errors: Two dimensions are the least.
+     * <p>Example: {@code Torch.adjoint(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @return the result
      */
@@ -12196,7 +14282,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code unsafe_split(splitSize, 0L)}. */
+    /**
+     * The same as {@code unsafe_split(splitSize, 0L)}.
+     *
+     * @param splitSize as in the formula
+     * @return the result
+     */
     public final Tensor[] unsafe_split(long splitSize) {
         return unsafe_split(splitSize, 0L);
     }
@@ -12242,6 +14333,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out_i = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.resolve_neg(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @return the result
      */
@@ -12274,7 +14366,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code chalf((MemoryFormat) null)}. */
+    /**
+     * The same as {@code chalf((MemoryFormat) null)}.
+     *
+     * @return the result
+     */
     public final Tensor chalf() {
         return chalf((MemoryFormat) null);
     }
@@ -12326,6 +14422,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.swapaxes(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param axis0 as in the formula
      * @param axis1 as in the formula
@@ -12368,6 +14465,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.swapdims(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param dim0 as in the formula
      * @param dim1 as in the formula
@@ -12511,12 +14609,25 @@ public abstract sealed class TensorMethods permits TensorAutograd {
         }
     }
 
-    /** The same as {@code as_strided_(size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided_(size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return what was written
+     */
     public final Tensor as_strided_(long[] size, long[] stride, long storageOffset) {
         return as_strided_(size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided_(size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided_(size, stride, (Long) null)}.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return what was written
+     */
     public final Tensor as_strided_(long[] size, long... stride) {
         return as_strided_(size, stride, (Long) null);
     }
@@ -12528,6 +14639,7 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
      * <p>Errors: As narrow.
+     * <p>Example: {@code Torch.narrow_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param dim as in the formula
      * @param start as in the formula

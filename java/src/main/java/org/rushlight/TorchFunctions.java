@@ -16,6 +16,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * Phi(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: <code>approximate</code> is "none" or "tanh"; other dtypes are refused.
+     * <p>Example: {@code Torch.gelu(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param approximate as in the formula
@@ -30,7 +31,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gelu(self, "none")}. */
+    /**
+     * The same as {@code gelu(self, "none")}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor gelu(Tensor self) {
         return gelu(self, "none");
     }
@@ -56,7 +62,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gelu_(self, "none")}. */
+    /**
+     * The same as {@code gelu_(self, "none")}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor gelu_(Tensor self) {
         return gelu_(self, "none");
     }
@@ -83,7 +94,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gelu_out(self, "none", out)}. */
+    /**
+     * The same as {@code gelu_out(self, "none", out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor gelu_out(Tensor self, Tensor out) {
         return gelu_out(self, "none", out);
     }
@@ -93,6 +110,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * sigmoid(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.silu(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -152,6 +170,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * tanh(ln(1 + e^(self_i)))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.mish(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -211,6 +230,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.elu(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param alpha as in the formula
@@ -230,17 +250,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code elu(self, alpha, scale, 1)}. */
+    /**
+     * The same as {@code elu(self, alpha, scale, 1)}.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param scale as in the formula
+     * @return the result
+     */
     public static Tensor elu(Tensor self, Number alpha, Number scale) {
         return elu(self, alpha, scale, 1);
     }
 
-    /** The same as {@code elu(self, alpha, 1, 1)}. */
+    /**
+     * The same as {@code elu(self, alpha, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
     public static Tensor elu(Tensor self, Number alpha) {
         return elu(self, alpha, 1, 1);
     }
 
-    /** The same as {@code elu(self, 1, 1, 1)}. */
+    /**
+     * The same as {@code elu(self, 1, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor elu(Tensor self) {
         return elu(self, 1, 1, 1);
     }
@@ -271,17 +309,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code elu_(self, alpha, scale, 1)}. */
+    /**
+     * The same as {@code elu_(self, alpha, scale, 1)}.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param scale as in the formula
+     * @return what was written
+     */
     public static Tensor elu_(Tensor self, Number alpha, Number scale) {
         return elu_(self, alpha, scale, 1);
     }
 
-    /** The same as {@code elu_(self, alpha, 1, 1)}. */
+    /**
+     * The same as {@code elu_(self, alpha, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
     public static Tensor elu_(Tensor self, Number alpha) {
         return elu_(self, alpha, 1, 1);
     }
 
-    /** The same as {@code elu_(self, 1, 1, 1)}. */
+    /**
+     * The same as {@code elu_(self, 1, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor elu_(Tensor self) {
         return elu_(self, 1, 1, 1);
     }
@@ -313,17 +369,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code elu_out(self, alpha, scale, 1, out)}. */
+    /**
+     * The same as {@code elu_out(self, alpha, scale, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param scale as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor elu_out(Tensor self, Number alpha, Number scale, Tensor out) {
         return elu_out(self, alpha, scale, 1, out);
     }
 
-    /** The same as {@code elu_out(self, alpha, 1, 1, out)}. */
+    /**
+     * The same as {@code elu_out(self, alpha, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor elu_out(Tensor self, Number alpha, Tensor out) {
         return elu_out(self, alpha, 1, 1, out);
     }
 
-    /** The same as {@code elu_out(self, 1, 1, 1, out)}. */
+    /**
+     * The same as {@code elu_out(self, 1, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor elu_out(Tensor self, Tensor out) {
         return elu_out(self, 1, 1, 1, out);
     }
@@ -333,6 +410,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.selu(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -371,6 +449,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: <code>alpha</code> must not be zero; other dtypes are refused.
+     * <p>Example: {@code Torch.celu(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param alpha as in the formula
@@ -386,7 +465,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code celu(self, 1.0)}. */
+    /**
+     * The same as {@code celu(self, 1.0)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor celu(Tensor self) {
         return celu(self, 1.0);
     }
@@ -413,7 +497,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code celu_(self, 1.0)}. */
+    /**
+     * The same as {@code celu_(self, 1.0)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor celu_(Tensor self) {
         return celu_(self, 1.0);
     }
@@ -423,6 +512,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if self_i > 0, else negative_slope * self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.leaky_relu(Tensor.of(new float[] {-2.0f, 2.0f}, new long[] {2}), 0.5)} is {@code Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param negativeSlope as in the formula
@@ -438,7 +528,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code leaky_relu(self, 0.01)}. */
+    /**
+     * The same as {@code leaky_relu(self, 0.01)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor leaky_relu(Tensor self) {
         return leaky_relu(self, 0.01);
     }
@@ -465,7 +560,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code leaky_relu_(self, 0.01)}. */
+    /**
+     * The same as {@code leaky_relu_(self, 0.01)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor leaky_relu_(Tensor self) {
         return leaky_relu_(self, 0.01);
     }
@@ -493,7 +593,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code leaky_relu_out(self, 0.01, out)}. */
+    /**
+     * The same as {@code leaky_relu_out(self, 0.01, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor leaky_relu_out(Tensor self, Tensor out) {
         return leaky_relu_out(self, 0.01, out);
     }
@@ -503,6 +609,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(max(self_i, min_val), max_val)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused, and a range below zero for unsigned integers.
+     * <p>Example: {@code Torch.hardtanh(Tensor.of(new float[] {-3.0f, 0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 0.5f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param minVal as in the formula
@@ -520,12 +627,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code hardtanh(self, minVal, 1)}. */
+    /**
+     * The same as {@code hardtanh(self, minVal, 1)}.
+     *
+     * @param self as in the formula
+     * @param minVal as in the formula
+     * @return the result
+     */
     public static Tensor hardtanh(Tensor self, Number minVal) {
         return hardtanh(self, minVal, 1);
     }
 
-    /** The same as {@code hardtanh(self, -1, 1)}. */
+    /**
+     * The same as {@code hardtanh(self, -1, 1)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor hardtanh(Tensor self) {
         return hardtanh(self, -1, 1);
     }
@@ -554,12 +672,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code hardtanh_(self, minVal, 1)}. */
+    /**
+     * The same as {@code hardtanh_(self, minVal, 1)}.
+     *
+     * @param self as in the formula
+     * @param minVal as in the formula
+     * @return what was written
+     */
     public static Tensor hardtanh_(Tensor self, Number minVal) {
         return hardtanh_(self, minVal, 1);
     }
 
-    /** The same as {@code hardtanh_(self, -1, 1)}. */
+    /**
+     * The same as {@code hardtanh_(self, -1, 1)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor hardtanh_(Tensor self) {
         return hardtanh_(self, -1, 1);
     }
@@ -589,12 +718,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code hardtanh_out(self, minVal, 1, out)}. */
+    /**
+     * The same as {@code hardtanh_out(self, minVal, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param minVal as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor hardtanh_out(Tensor self, Number minVal, Tensor out) {
         return hardtanh_out(self, minVal, 1, out);
     }
 
-    /** The same as {@code hardtanh_out(self, -1, 1, out)}. */
+    /**
+     * The same as {@code hardtanh_out(self, -1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor hardtanh_out(Tensor self, Tensor out) {
         return hardtanh_out(self, -1, 1, out);
     }
@@ -604,6 +746,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(max(self_i, 0), 6)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.relu6(Tensor.of(new float[] {-3.0f, 8.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 6.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -642,6 +785,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(max(self_i + 3, 0), 6) / 6}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.hardsigmoid(Tensor.of(new float[] {-4.0f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 0.5f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -701,6 +845,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * min(max(self_i + 3, 0), 6) / 6}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.hardswish(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {3.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -760,6 +905,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.softplus(Tensor.of(new float[] {30.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {30.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param beta as in the formula
@@ -777,12 +923,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code softplus(self, beta, 20)}. */
+    /**
+     * The same as {@code softplus(self, beta, 20)}.
+     *
+     * @param self as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor softplus(Tensor self, Number beta) {
         return softplus(self, beta, 20);
     }
 
-    /** The same as {@code softplus(self, 1, 20)}. */
+    /**
+     * The same as {@code softplus(self, 1, 20)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor softplus(Tensor self) {
         return softplus(self, 1, 20);
     }
@@ -812,12 +969,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code softplus_out(self, beta, 20, out)}. */
+    /**
+     * The same as {@code softplus_out(self, beta, 20, out)}.
+     *
+     * @param self as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor softplus_out(Tensor self, Number beta, Tensor out) {
         return softplus_out(self, beta, 20, out);
     }
 
-    /** The same as {@code softplus_out(self, 1, 20, out)}. */
+    /**
+     * The same as {@code softplus_out(self, 1, 20, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor softplus_out(Tensor self, Tensor out) {
         return softplus_out(self, 1, 20, out);
     }
@@ -827,6 +997,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = -ln(1 + e^(-self_i))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.log_sigmoid(Tensor.of(new float[] {1000.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -866,6 +1037,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: <code>lambd</code> must not be negative; other dtypes are refused.
+     * <p>Example: {@code Torch.softshrink(Tensor.of(new float[] {-1.0f, 0.25f, 1.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {-0.5f, 0.0f, 0.5f}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param lambd as in the formula
@@ -881,7 +1053,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code softshrink(self, 0.5)}. */
+    /**
+     * The same as {@code softshrink(self, 0.5)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor softshrink(Tensor self) {
         return softshrink(self, 0.5);
     }
@@ -909,7 +1086,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code softshrink_out(self, 0.5, out)}. */
+    /**
+     * The same as {@code softshrink_out(self, 0.5, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor softshrink_out(Tensor self, Tensor out) {
         return softshrink_out(self, 0.5, out);
     }
@@ -919,6 +1102,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if |self_i| > lambd, else 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.hardshrink(Tensor.of(new float[] {-1.0f, 0.25f, 1.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {-1.0f, 0.0f, 1.0f}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param lambd as in the formula
@@ -934,7 +1118,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code hardshrink(self, 0.5)}. */
+    /**
+     * The same as {@code hardshrink(self, 0.5)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor hardshrink(Tensor self) {
         return hardshrink(self, 0.5);
     }
@@ -962,7 +1151,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code hardshrink_out(self, 0.5, out)}. */
+    /**
+     * The same as {@code hardshrink_out(self, 0.5, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor hardshrink_out(Tensor self, Tensor out) {
         return hardshrink_out(self, 0.5, out);
     }
@@ -972,6 +1167,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if self_i > threshold, else value}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.threshold(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), 2, 0)} is {@code Tensor.of(new float[] {0.0f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param threshold as in the formula
@@ -1043,6 +1239,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if self_i > 0, else weight_c * self_i}
      * <p>Shapes: {@code (N, C, *), (C) or (1) -> (N, C, *)}.
      * <p>Errors: <code>weight</code> has one element or one for each channel, and the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.prelu(Tensor.of(new float[] {-2.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {-1.0f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param weight as in the formula
@@ -1062,6 +1259,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = a * sigmoid(b), self = [a, b] along `dim`}
      * <p>Shapes: {@code (..., 2 n, ...) -> (..., n, ...)}.
      * <p>Errors: The size of the dimension must be even; other dtypes are refused.
+     * <p>Example: {@code Torch.glu(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.5f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -1076,7 +1274,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code glu(self, -1L)}. */
+    /**
+     * The same as {@code glu(self, -1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor glu(Tensor self) {
         return glu(self, -1L);
     }
@@ -1103,7 +1306,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code glu_out(self, -1L, out)}. */
+    /**
+     * The same as {@code glu_out(self, -1L, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor glu_out(Tensor self, Tensor out) {
         return glu_out(self, -1L, out);
     }
@@ -1113,6 +1322,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ln(self_i / (1 - self_i))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.logit(Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param eps as in the formula, or null for none
@@ -1127,12 +1337,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logit(self, Double.valueOf(eps))}. */
+    /**
+     * The same as {@code logit(self, Double.valueOf(eps))}.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
     public static Tensor logit(Tensor self, double eps) {
         return logit(self, Double.valueOf(eps));
     }
 
-    /** The same as {@code logit(self, (Double) null)}. */
+    /**
+     * The same as {@code logit(self, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor logit(Tensor self) {
         return logit(self, (Double) null);
     }
@@ -1158,12 +1379,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logit_(self, Double.valueOf(eps))}. */
+    /**
+     * The same as {@code logit_(self, Double.valueOf(eps))}.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula
+     * @return what was written
+     */
     public static Tensor logit_(Tensor self, double eps) {
         return logit_(self, Double.valueOf(eps));
     }
 
-    /** The same as {@code logit_(self, (Double) null)}. */
+    /**
+     * The same as {@code logit_(self, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor logit_(Tensor self) {
         return logit_(self, (Double) null);
     }
@@ -1190,12 +1422,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logit_out(self, Double.valueOf(eps), out)}. */
+    /**
+     * The same as {@code logit_out(self, Double.valueOf(eps), out)}.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logit_out(Tensor self, double eps, Tensor out) {
         return logit_out(self, Double.valueOf(eps), out);
     }
 
-    /** The same as {@code logit_out(self, (Double) null, out)}. */
+    /**
+     * The same as {@code logit_out(self, (Double) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logit_out(Tensor self, Tensor out) {
         return logit_out(self, (Double) null, out);
     }
@@ -1205,6 +1450,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: <code>lower</code> must not be above <code>upper</code>; other dtypes are refused.
+     * <p>Example: {@code Torch.rrelu(Tensor.of(new float[] {-2.0f, 2.0f}, new long[] {2}), 0.25, 0.75)} is {@code Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param lower as in the formula
@@ -1224,22 +1470,48 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rrelu(self, lower, upper, training, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu(self, lower, upper, training, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @param training as in the formula
+     * @return the result
+     */
     public static Tensor rrelu(Tensor self, Number lower, Number upper, boolean training) {
         return rrelu(self, lower, upper, training, (Generator) null);
     }
 
-    /** The same as {@code rrelu(self, lower, upper, false, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu(self, lower, upper, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @return the result
+     */
     public static Tensor rrelu(Tensor self, Number lower, Number upper) {
         return rrelu(self, lower, upper, false, (Generator) null);
     }
 
-    /** The same as {@code rrelu(self, lower, 0.3333333333333333, false, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu(self, lower, 0.3333333333333333, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @return the result
+     */
     public static Tensor rrelu(Tensor self, Number lower) {
         return rrelu(self, lower, 0.3333333333333333, false, (Generator) null);
     }
 
-    /** The same as {@code rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor rrelu(Tensor self) {
         return rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null);
     }
@@ -1270,22 +1542,48 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rrelu_(self, lower, upper, training, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu_(self, lower, upper, training, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @param training as in the formula
+     * @return what was written
+     */
     public static Tensor rrelu_(Tensor self, Number lower, Number upper, boolean training) {
         return rrelu_(self, lower, upper, training, (Generator) null);
     }
 
-    /** The same as {@code rrelu_(self, lower, upper, false, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu_(self, lower, upper, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @return what was written
+     */
     public static Tensor rrelu_(Tensor self, Number lower, Number upper) {
         return rrelu_(self, lower, upper, false, (Generator) null);
     }
 
-    /** The same as {@code rrelu_(self, lower, 0.3333333333333333, false, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu_(self, lower, 0.3333333333333333, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @return what was written
+     */
     public static Tensor rrelu_(Tensor self, Number lower) {
         return rrelu_(self, lower, 0.3333333333333333, false, (Generator) null);
     }
 
-    /** The same as {@code rrelu_(self, 0.125, 0.3333333333333333, false, (Generator) null)}. */
+    /**
+     * The same as {@code rrelu_(self, 0.125, 0.3333333333333333, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor rrelu_(Tensor self) {
         return rrelu_(self, 0.125, 0.3333333333333333, false, (Generator) null);
     }
@@ -1297,6 +1595,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ~self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Floating point and complex tensors are refused.
+     * <p>Example: {@code Torch.bitwise_not(Tensor.of(new long[] {0, 5}, new long[] {2}))} is {@code Tensor.of(new long[] {-1, -6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -1336,6 +1635,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i & other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_and(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {8, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1377,6 +1677,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i & other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_and(Tensor.of(new long[] {3, 4}, new long[] {2}), 6)} is {@code Tensor.of(new long[] {2, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1420,6 +1721,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self & other_i}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.bitwise_and(6, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {2, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1440,6 +1742,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i | other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_or(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {14, 7}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1481,6 +1784,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i | other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_or(Tensor.of(new long[] {3, 4}, new long[] {2}), 6)} is {@code Tensor.of(new long[] {7, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1524,6 +1828,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self | other_i}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.bitwise_or(6, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {7, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1544,6 +1849,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i ^ other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_xor(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1585,6 +1891,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i ^ other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_xor(Tensor.of(new long[] {3, 4}, new long[] {2}), 6)} is {@code Tensor.of(new long[] {5, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1628,6 +1935,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self ^ other_i}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.bitwise_xor(6, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1648,6 +1956,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * 2^(other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_left_shift(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {2, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1689,6 +1998,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * 2^(other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_left_shift(Tensor.of(new long[] {2, 3}, new long[] {2}), 4)} is {@code Tensor.of(new long[] {32, 48}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1732,6 +2042,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self * 2^(other_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.bitwise_left_shift(1, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {8, 16}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1752,6 +2063,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = floor(self_i / 2^(other_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_right_shift(Tensor.of(new long[] {8, -3}, new long[] {2}), Tensor.of(new long[] {2, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {2, -2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1793,6 +2105,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = floor(self_i / 2^(other))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.bitwise_right_shift(Tensor.of(new long[] {32, 48}, new long[] {2}), 4)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1836,6 +2149,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = floor(self / 2^(other_i))}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.bitwise_right_shift(16, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {2, 1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1858,6 +2172,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i == other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1899,6 +2214,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i == other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1942,6 +2258,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i != other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.ne(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -1983,6 +2300,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i != other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.ne(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2026,6 +2344,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i < other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.lt(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2067,6 +2386,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i < other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.lt(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {false, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2110,6 +2430,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i <= other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.le(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2151,6 +2472,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i <= other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.le(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2194,6 +2516,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i > other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.gt(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2235,6 +2558,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i > other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.gt(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2278,6 +2602,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i >= other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.ge(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2319,6 +2644,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i >= other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex numbers have no order and are refused.
+     * <p>Example: {@code Torch.ge(Tensor.of(new long[] {1, 3}, new long[] {2}), 1)} is {@code Tensor.of(new boolean[] {true, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2362,6 +2688,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i and other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logical_and(Tensor.of(new long[] {1, 0}, new long[] {2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2403,6 +2730,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i or other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logical_or(Tensor.of(new long[] {1, 0}, new long[] {2}), Tensor.of(new long[] {0, 0}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2444,6 +2772,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = not self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.logical_not(Tensor.of(new long[] {1, 0}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2483,6 +2812,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i is NaN}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isnan(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2501,6 +2831,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = |self_i| is infinite}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isinf(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2519,6 +2850,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = |self_i| is a finite number}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isfinite(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {true}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2537,6 +2869,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i is +infinity}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.isposinf(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2576,6 +2909,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i is -infinity}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.isneginf(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {false}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2615,6 +2949,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i is below zero, or -0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.signbit(Tensor.of(new float[] {-2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -2654,6 +2989,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i xor other_i, as truths}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.logical_xor(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new boolean[] {true, true}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -2697,6 +3033,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
      * <p>Shapes: {@code (N, B, L) or (B, L), (C, B / groups, k), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
      * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     * <p>Example: {@code Torch.conv1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 2}))} is {@code Tensor.of(new float[] {21.0f, 32.0f}, new long[] {1, 2})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -2716,42 +3053,112 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long padding, long dilation, long groups) {
         return conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long... dilation) {
         return conv1d(input, weight, bias, stride, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long padding, long... dilation) {
         return conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long... padding) {
         return conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long... padding) {
         return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long... stride) {
         return conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight) {
         return conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
     }
@@ -2780,27 +3187,76 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, String padding, long dilation, long groups) {
         return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, String padding, long... dilation) {
         return conv1d(input, weight, bias, stride, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, String padding, long... dilation) {
         return conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, String padding) {
         return conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, String padding) {
         return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L);
     }
@@ -2810,6 +3266,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
      * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (C, B / groups, k_h, k_w), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
      * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     * <p>Example: {@code Torch.conv2d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 2}))} is {@code Tensor.of(new float[] {21.0f, 43.0f}, new long[] {1, 2, 1})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -2829,27 +3286,67 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long... dilation) {
         return conv2d(input, weight, bias, stride, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long... padding) {
         return conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias, long... stride) {
         return conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight) {
         return conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
     }
@@ -2878,12 +3375,31 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, String padding, long... dilation) {
         return conv2d(input, weight, bias, stride, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, String padding) {
         return conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L);
     }
@@ -2893,6 +3409,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
      * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (C, B / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
      * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     * <p>Example: {@code Torch.conv3d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 1, 2, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 1, 2}))} is {@code Tensor.of(new float[] {21.0f, 43.0f}, new long[] {1, 1, 2, 1})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -2912,27 +3429,67 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long... dilation) {
         return conv3d(input, weight, bias, stride, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long... padding) {
         return conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias, long... stride) {
         return conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
     }
 
-    /** The same as {@code conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight) {
         return conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
     }
@@ -2961,12 +3518,31 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, String padding, long... dilation) {
         return conv3d(input, weight, bias, stride, padding, dilation, 1L);
     }
 
-    /** The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    /**
+     * The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, String padding) {
         return conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L);
     }
@@ -2976,6 +3552,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
      * <p>Shapes: {@code (N, B, L) or (B, L), (B, C / groups, k), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
      * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     * <p>Example: {@code Torch.conv_transpose1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 2}))} is {@code Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 3})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -2996,52 +3573,145 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation)}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long padding, long outputPadding, long groups, long[] dilation) {
         return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation);
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
         return conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long padding, long outputPadding, long groups) {
         return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long... outputPadding) {
         return conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long padding, long... outputPadding) {
         return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long... padding) {
         return conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long stride, long... padding) {
         return conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias, long... stride) {
         return conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose1d(Tensor input, Tensor weight) {
         return conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
@@ -3051,6 +3721,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
      * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (B, C / groups, k_h, k_w), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
      * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     * <p>Example: {@code Torch.conv_transpose2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 2}))} is {@code Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 3})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -3071,32 +3742,83 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
         return conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long... outputPadding) {
         return conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose2d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long... padding) {
         return conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose2d(Tensor input, Tensor weight, @Nullable Tensor bias, long... stride) {
         return conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor conv_transpose2d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose2d(Tensor input, Tensor weight) {
         return conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
@@ -3106,6 +3828,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
      * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (B, C / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
      * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     * <p>Example: {@code Torch.conv_transpose3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 1, 2}))} is {@code Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 1, 3})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -3126,32 +3849,83 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
         return conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long[] padding, long... outputPadding) {
         return conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose3d(Tensor input, Tensor weight, @Nullable Tensor bias, long[] stride, long... padding) {
         return conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose3d(Tensor input, Tensor weight, @Nullable Tensor bias, long... stride) {
         return conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor conv_transpose3d(Tensor input, Tensor weight, @Nullable Tensor bias) {
         return conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
 
-    /** The same as {@code conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    /**
+     * The same as {@code conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor conv_transpose3d(Tensor input, Tensor weight) {
         return conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
     }
@@ -3218,6 +3992,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: A channels-last format needs 4 (or 5) dimensions.
+     * <p>Example: {@code Torch.clone(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param memoryFormat the order of the strides, or null for the usual one
@@ -3232,7 +4007,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clone(self, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code clone(self, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor clone(Tensor self) {
         return clone(self, (MemoryFormat) null);
     }
@@ -3254,12 +4034,23 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.empty_memory_format(size, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
     }
 
-    /** The same as {@code empty(size, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code empty(size, options, (MemoryFormat) null)}.
+     *
+     * @param size as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor empty(long[] size, TensorOptions options) {
         return empty(size, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code empty(size, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code empty(size, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor empty(long... size) {
         return empty(size, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -3286,7 +4077,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code empty_out(size, (MemoryFormat) null, out)}. */
+    /**
+     * The same as {@code empty_out(size, (MemoryFormat) null, out)}.
+     *
+     * @param size as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor empty_out(long[] size, Tensor out) {
         return empty_out(size, (MemoryFormat) null, out);
     }
@@ -3311,12 +4108,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code empty_like(self, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code empty_like(self, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor empty_like(Tensor self, TensorOptions options) {
         return empty_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code empty_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code empty_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor empty_like(Tensor self) {
         return empty_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -3336,7 +4144,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.empty_strided(size, stride, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code empty_strided(size, stride, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code empty_strided(size, stride, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor empty_strided(long[] size, long... stride) {
         return empty_strided(size, stride, TensorOptions.DEFAULT);
     }
@@ -3346,6 +4160,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 0}
      * <p>Shapes: {@code size -> size}.
      * <p>Errors: A negative size is an error; so is running out of memory.
+     * <p>Example: {@code Torch.zeros(new long[] {2})} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param size as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3355,7 +4170,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.zeros(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code zeros(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code zeros(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor zeros(long... size) {
         return zeros(size, TensorOptions.DEFAULT);
     }
@@ -3386,6 +4206,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None beyond the dtype and device being available.
+     * <p>Example: {@code Torch.zeros_like(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3401,12 +4222,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code zeros_like(self, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code zeros_like(self, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor zeros_like(Tensor self, TensorOptions options) {
         return zeros_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code zeros_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code zeros_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor zeros_like(Tensor self) {
         return zeros_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -3416,6 +4248,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 1}
      * <p>Shapes: {@code size -> size}.
      * <p>Errors: A negative size is an error; so is running out of memory.
+     * <p>Example: {@code Torch.ones(new long[] {2})} is {@code Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})}.
      *
      * @param size as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3425,7 +4258,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.ones(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code ones(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code ones(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor ones(long... size) {
         return ones(size, TensorOptions.DEFAULT);
     }
@@ -3456,6 +4294,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None beyond the dtype and device being available.
+     * <p>Example: {@code Torch.ones_like(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3471,12 +4310,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code ones_like(self, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code ones_like(self, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor ones_like(Tensor self, TensorOptions options) {
         return ones_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code ones_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code ones_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor ones_like(Tensor self) {
         return ones_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -3486,6 +4336,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = fill_value}
      * <p>Shapes: {@code size -> size}.
      * <p>Errors: A negative size is an error; so is running out of memory.
+     * <p>Example: {@code Torch.full(new long[] {2}, 7)} is {@code Tensor.of(new long[] {7, 7}, new long[] {2})}.
      *
      * @param size as in the formula
      * @param fillValue as in the formula
@@ -3497,7 +4348,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.full(size, fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code full(size, fillValue, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code full(size, fillValue, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param fillValue as in the formula
+     * @return the result
+     */
     public static Tensor full(long[] size, Number fillValue) {
         return full(size, fillValue, TensorOptions.DEFAULT);
     }
@@ -3530,6 +4387,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = fill_value}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None beyond the dtype and device being available.
+     * <p>Example: {@code Torch.full_like(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), 7)} is {@code Tensor.of(new float[] {7.0f, 7.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param fillValue as in the formula
@@ -3547,12 +4405,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code full_like(self, fillValue, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code full_like(self, fillValue, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param fillValue as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor full_like(Tensor self, Number fillValue, TensorOptions options) {
         return full_like(self, fillValue, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code full_like(self, fillValue, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code full_like(self, fillValue, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param fillValue as in the formula
+     * @return the result
+     */
     public static Tensor full_like(Tensor self, Number fillValue) {
         return full_like(self, fillValue, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -3562,6 +4433,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = i}
      * <p>Shapes: {@code () -> (ceil(end))}.
      * <p>Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
+     * <p>Example: {@code Torch.arange(3)} is {@code Tensor.of(new long[] {0, 1, 2}, new long[] {3})}.
      *
      * @param end as in the formula
      * @param options dtype and device, or null for the defaults
@@ -3572,7 +4444,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.arange(end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code arange(end, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code arange(end, TensorOptions.DEFAULT)}.
+     *
+     * @param end as in the formula
+     * @return the result
+     */
     public static Tensor arange(Number end) {
         return arange(end, TensorOptions.DEFAULT);
     }
@@ -3604,6 +4481,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = start + i}
      * <p>Shapes: {@code () -> (ceil(end - start))}.
      * <p>Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
+     * <p>Example: {@code Torch.arange(1, 4)} is {@code Tensor.of(new long[] {1, 2, 3}, new long[] {3})}.
      *
      * @param start as in the formula
      * @param end as in the formula
@@ -3616,7 +4494,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.arange_start(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code arange(start, end, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code arange(start, end, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @return the result
+     */
     public static Tensor arange(Number start, Number end) {
         return arange(start, end, TensorOptions.DEFAULT);
     }
@@ -3626,6 +4510,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = start + i * step}
      * <p>Shapes: {@code () -> (ceil((end - start) / step))}.
      * <p>Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
+     * <p>Example: {@code Torch.arange(1, 6, 2)} is {@code Tensor.of(new long[] {1, 3, 5}, new long[] {3})}.
      *
      * @param start as in the formula
      * @param end as in the formula
@@ -3640,7 +4525,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.arange_start_step(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), step1.tag(), step1.bits(), step1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code arange(start, end, step, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code arange(start, end, step, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
     public static Tensor arange(Number start, Number end, Number step) {
         return arange(start, end, step, TensorOptions.DEFAULT);
     }
@@ -3671,7 +4563,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code arange_out(start, end, 1, out)}. */
+    /**
+     * The same as {@code arange_out(start, end, 1, out)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor arange_out(Number start, Number end, Tensor out) {
         return arange_out(start, end, 1, out);
     }
@@ -3681,6 +4580,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = value}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The value must fit the dtype: a complex value needs a complex tensor.
+     * <p>Example: {@code Torch.fill(Tensor.of(new long[] {1, 2}, new long[] {2}), 5)} is {@code Tensor.of(new long[] {5, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param value as in the formula
@@ -3723,6 +4623,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.zero(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {0, 0}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -3844,6 +4745,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))}
      * <p>Shapes: {@code (*), (*) broadcastable -> both without dimension dim}.
      * <p>Errors: The shapes must broadcast and the promoted dtype be floating. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.cosine_similarity(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {1, 2}), Tensor.of(new float[] {2.0f, 0.0f}, new long[] {1, 2}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x1 as in the formula
      * @param x2 as in the formula
@@ -3860,12 +4762,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cosine_similarity(x1, x2, dim, 1e-8)}. */
+    /**
+     * The same as {@code cosine_similarity(x1, x2, dim, 1e-8)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor cosine_similarity(Tensor x1, Tensor x2, long dim) {
         return cosine_similarity(x1, x2, dim, 1e-8);
     }
 
-    /** The same as {@code cosine_similarity(x1, x2, 1L, 1e-8)}. */
+    /**
+     * The same as {@code cosine_similarity(x1, x2, 1L, 1e-8)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @return the result
+     */
     public static Tensor cosine_similarity(Tensor x1, Tensor x2) {
         return cosine_similarity(x1, x2, 1L, 1e-8);
     }
@@ -3875,6 +4790,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = |x1 - x2 + eps|_p}
      * <p>Shapes: {@code (*, D), (*, D) broadcastable -> (*), or (*, 1) with keepdim}.
      * <p>Errors: The shapes must broadcast.
+     * <p>Example: {@code Torch.pairwise_distance(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}), 2.0, 0.0)} is {@code Tensor.of(new float[] {5.0f}, new long[] {})}.
      *
      * @param x1 as in the formula
      * @param x2 as in the formula
@@ -3892,17 +4808,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code pairwise_distance(x1, x2, p, eps, false)}. */
+    /**
+     * The same as {@code pairwise_distance(x1, x2, p, eps, false)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
     public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p, double eps) {
         return pairwise_distance(x1, x2, p, eps, false);
     }
 
-    /** The same as {@code pairwise_distance(x1, x2, p, 1e-6, false)}. */
+    /**
+     * The same as {@code pairwise_distance(x1, x2, p, 1e-6, false)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
     public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p) {
         return pairwise_distance(x1, x2, p, 1e-6, false);
     }
 
-    /** The same as {@code pairwise_distance(x1, x2, 2.0, 1e-6, false)}. */
+    /**
+     * The same as {@code pairwise_distance(x1, x2, 2.0, 1e-6, false)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @return the result
+     */
     public static Tensor pairwise_distance(Tensor x1, Tensor x2) {
         return pairwise_distance(x1, x2, 2.0, 1e-6, false);
     }
@@ -3912,6 +4849,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = |self - other|_p}
      * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
      * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
+     * <p>Example: {@code Torch.dist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -3928,7 +4866,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code dist(self, other, 2)}. */
+    /**
+     * The same as {@code dist(self, other, 2)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor dist(Tensor self, Tensor other) {
         return dist(self, other, 2);
     }
@@ -3961,6 +4905,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p}
      * <p>Shapes: {@code (*, P, M), (*, R, M), * broadcastable -> (*, P, R)}.
      * <p>Errors: Both have two dimensions or more, the same number of columns and the same floating dtype; <code>p</code> must not be negative; <code>compute_mode</code> is 0, 1 or 2, and chooses nothing here: every distance is summed directly.
+     * <p>Example: {@code Torch.cdist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 2}), Tensor.of(new float[] {3.0f, 4.0f, 0.0f, 0.0f}, new long[] {2, 2}))} is {@code Tensor.of(new float[] {5.0f, 0.0f}, new long[] {1, 2})}.
      *
      * @param x1 as in the formula
      * @param x2 as in the formula
@@ -3977,17 +4922,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cdist(x1, x2, p, Long.valueOf(computeMode))}. */
+    /**
+     * The same as {@code cdist(x1, x2, p, Long.valueOf(computeMode))}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @param computeMode as in the formula
+     * @return the result
+     */
     public static Tensor cdist(Tensor x1, Tensor x2, double p, long computeMode) {
         return cdist(x1, x2, p, Long.valueOf(computeMode));
     }
 
-    /** The same as {@code cdist(x1, x2, p, (Long) null)}. */
+    /**
+     * The same as {@code cdist(x1, x2, p, (Long) null)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
     public static Tensor cdist(Tensor x1, Tensor x2, double p) {
         return cdist(x1, x2, p, (Long) null);
     }
 
-    /** The same as {@code cdist(x1, x2, 2.0, (Long) null)}. */
+    /**
+     * The same as {@code cdist(x1, x2, 2.0, (Long) null)}.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @return the result
+     */
     public static Tensor cdist(Tensor x1, Tensor x2) {
         return cdist(x1, x2, 2.0, (Long) null);
     }
@@ -3997,6 +4963,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = |self[i, :] - self[j, :]|_p for i < j, row by row}
      * <p>Shapes: {@code (N, M) -> (N (N - 1) / 2)}.
      * <p>Errors: <code>self</code> has two dimensions and a floating dtype; <code>p</code> must not be negative.
+     * <p>Example: {@code Torch.pdist(Tensor.of(new float[] {0.0f, 0.0f, 3.0f, 4.0f}, new long[] {2, 2}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param p as in the formula
@@ -4011,7 +4978,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code pdist(self, 2.0)}. */
+    /**
+     * The same as {@code pdist(self, 2.0)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor pdist(Tensor self) {
         return pdist(self, 2.0);
     }
@@ -4023,6 +4995,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 2^(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.exp2(Tensor.of(new float[] {3.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {8.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4082,6 +5055,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = e^(self_i) - 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.expm1(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4141,6 +5115,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = log_2(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log2(Tensor.of(new float[] {8.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {3.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4200,6 +5175,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = log_10(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log10(Tensor.of(new float[] {100.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4259,6 +5235,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ln(1 + self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log1p(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4318,6 +5295,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 1 / sqrt(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None; a negative real number gives NaN.
+     * <p>Example: {@code Torch.rsqrt(Tensor.of(new float[] {4.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4377,6 +5355,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i^2}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.square(Tensor.of(new long[] {3, -2}, new long[] {2}))} is {@code Tensor.of(new long[] {9, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4436,6 +5415,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = sin(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sin(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4495,6 +5475,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = cos(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.cos(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4554,6 +5535,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = tan(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.tan(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4613,6 +5595,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = arcsin(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>Example: {@code Torch.asin(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4672,6 +5655,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = arccos(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>Example: {@code Torch.acos(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4731,6 +5715,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = arctan(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.atan(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4790,6 +5775,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = sinh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sinh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4849,6 +5835,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = cosh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.cosh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4908,6 +5895,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = tanh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.tanh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -4967,6 +5955,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = arsinh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.asinh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5026,6 +6015,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = arcosh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number below 1 gives NaN.
+     * <p>Example: {@code Torch.acosh(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5085,6 +6075,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = artanh(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>Example: {@code Torch.atanh(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5144,6 +6135,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 1 / (1 + e^(-self_i))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sigmoid(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5203,6 +6195,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = erf(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.erf(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5262,6 +6255,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 1 - erf(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.erfc(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5321,6 +6315,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i^(exponent_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Bools are refused; integers to negative powers round to zero.
+     * <p>Example: {@code Torch.pow(Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {8, 9}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param exponent as in the formula
@@ -5362,6 +6357,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i^exponent}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Integers to negative integer powers are refused.
+     * <p>Example: {@code Torch.pow(Tensor.of(new long[] {2, 3}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {4, 9}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param exponent as in the formula
@@ -5405,6 +6401,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self^(exponent_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
      * <p>Errors: Bools are refused.
+     * <p>Example: {@code Torch.pow(2, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {8, 16}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param exponent as in the formula
@@ -5448,6 +6445,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sinc(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5507,6 +6505,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * pi / 180}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.deg2rad(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5566,6 +6565,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * 180 / pi}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.rad2deg(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -5625,6 +6625,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the angle from the first axis to (other_i, self_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.atan2(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -5666,6 +6667,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = sqrt(self_i^2 + other_i^2)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.hypot(Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -5707,6 +6709,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ln(e^(self_i) + e^(other_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logaddexp(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1000.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -5748,6 +6751,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = log_2(2^(self_i) + 2^(other_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.logaddexp2(Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {4.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -5789,6 +6793,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.xlogy(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {0.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -5851,6 +6856,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self * ln(other_i), 0 for self = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.xlogy(2, Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -5894,6 +6900,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.xlogy(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 1)} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -6088,6 +7095,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = s}
      * <p>Shapes: {@code () -> ()}.
      * <p>Errors: None beyond the dtype and device being available.
+     * <p>Example: {@code Torch.scalar_tensor(2.5)} is {@code Tensor.of(new float[] {2.5f}, new long[] {})}.
      *
      * @param s as in the formula
      * @param options dtype and device, or null for the defaults
@@ -6098,7 +7106,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.scalar_tensor(s1.tag(), s1.bits(), s1.imag(), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code scalar_tensor(s, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code scalar_tensor(s, TensorOptions.DEFAULT)}.
+     *
+     * @param s as in the formula
+     * @return the result
+     */
     public static Tensor scalar_tensor(Number s) {
         return scalar_tensor(s, TensorOptions.DEFAULT);
     }
@@ -6108,6 +7121,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = 1 if i = j, else 0}
      * <p>Shapes: {@code () -> (n, n)}.
      * <p>Errors: <code>n</code> must not be negative.
+     * <p>Example: {@code Torch.eye(2)} is {@code Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 1.0f}, new long[] {2, 2})}.
      *
      * @param n as in the formula
      * @param options dtype and device, or null for the defaults
@@ -6117,7 +7131,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.eye(n, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code eye(n, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code eye(n, TensorOptions.DEFAULT)}.
+     *
+     * @param n as in the formula
+     * @return the result
+     */
     public static Tensor eye(long n) {
         return eye(n, TensorOptions.DEFAULT);
     }
@@ -6148,6 +7167,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = 1 if i = j, else 0}
      * <p>Shapes: {@code () -> (n, m)}.
      * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
+     * <p>Example: {@code Torch.eye(1, 2)} is {@code Tensor.of(new float[] {1.0f, 0.0f}, new long[] {1, 2})}.
      *
      * @param n as in the formula
      * @param m as in the formula
@@ -6158,7 +7178,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.eye_m(n, m, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code eye(n, m, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code eye(n, m, TensorOptions.DEFAULT)}.
+     *
+     * @param n as in the formula
+     * @param m as in the formula
+     * @return the result
+     */
     public static Tensor eye(long n, long m) {
         return eye(n, m, TensorOptions.DEFAULT);
     }
@@ -6190,6 +7216,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
      * <p>Shapes: {@code () -> (steps)}.
      * <p>Errors: <code>steps</code> must not be negative.
+     * <p>Example: {@code Torch.linspace(0, 1, 3)} is {@code Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3})}.
      *
      * @param start as in the formula
      * @param end as in the formula
@@ -6203,7 +7230,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.linspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor linspace(Number start, Number end, long steps) {
         return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
@@ -6254,7 +7288,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor linspace(Tensor start, Tensor end, long steps) {
         return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
@@ -6304,7 +7345,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor linspace(Tensor start, Number end, long steps) {
         return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
@@ -6355,7 +7403,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code linspace(start, end, steps, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor linspace(Number start, Tensor end, long steps) {
         return linspace(start, end, steps, TensorOptions.DEFAULT);
     }
@@ -6389,6 +7444,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
      * <p>Shapes: {@code () -> (steps)}.
      * <p>Errors: <code>steps</code> must not be negative.
+     * <p>Example: {@code Torch.logspace(0, 2, 3)} is {@code Tensor.of(new float[] {1.0f, 10.0f, 100.0f}, new long[] {3})}.
      *
      * @param start as in the formula
      * @param end as in the formula
@@ -6403,12 +7459,27 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.logspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Number start, Number end, long steps, double base) {
         return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Number start, Number end, long steps) {
         return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
@@ -6439,7 +7510,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    /**
+     * The same as {@code logspace_out(start, end, steps, 10.0, out)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logspace_out(Number start, Number end, long steps, Tensor out) {
         return logspace_out(start, end, steps, 10.0, out);
     }
@@ -6466,12 +7545,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Tensor start, Tensor end, long steps, double base) {
         return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Tensor start, Tensor end, long steps) {
         return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
@@ -6500,7 +7594,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    /**
+     * The same as {@code logspace_out(start, end, steps, 10.0, out)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logspace_out(Tensor start, Tensor end, long steps, Tensor out) {
         return logspace_out(start, end, steps, 10.0, out);
     }
@@ -6528,12 +7630,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Tensor start, Number end, long steps, double base) {
         return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Tensor start, Number end, long steps) {
         return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
@@ -6563,7 +7680,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    /**
+     * The same as {@code logspace_out(start, end, steps, 10.0, out)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logspace_out(Tensor start, Number end, long steps, Tensor out) {
         return logspace_out(start, end, steps, 10.0, out);
     }
@@ -6591,12 +7716,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, base, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Number start, Tensor end, long steps, double base) {
         return logspace(start, end, steps, base, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code logspace(start, end, steps, 10.0, TensorOptions.DEFAULT)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @return the result
+     */
     public static Tensor logspace(Number start, Tensor end, long steps) {
         return logspace(start, end, steps, 10.0, TensorOptions.DEFAULT);
     }
@@ -6626,7 +7766,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    /**
+     * The same as {@code logspace_out(start, end, steps, 10.0, out)}.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logspace_out(Number start, Tensor end, long steps, Tensor out) {
         return logspace_out(start, end, steps, 10.0, out);
     }
@@ -6636,6 +7784,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = all (i, j) with j <= i + offset}
      * <p>Shapes: {@code () -> (2, n)}.
      * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
+     * <p>Example: {@code Torch.tril_indices(2, 2)} is {@code Tensor.of(new long[] {0, 1, 1, 0, 0, 1}, new long[] {2, 3})}.
      *
      * @param row as in the formula
      * @param col as in the formula
@@ -6647,12 +7796,25 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.tril_indices(row, col, offset, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code tril_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code tril_indices(row, col, offset, TensorOptions.of(DType.INT64))}.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor tril_indices(long row, long col, long offset) {
         return tril_indices(row, col, offset, TensorOptions.of(DType.INT64));
     }
 
-    /** The same as {@code tril_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code tril_indices(row, col, 0L, TensorOptions.of(DType.INT64))}.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @return the result
+     */
     public static Tensor tril_indices(long row, long col) {
         return tril_indices(row, col, 0L, TensorOptions.of(DType.INT64));
     }
@@ -6662,6 +7824,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = all (i, j) with j >= i + offset}
      * <p>Shapes: {@code () -> (2, n)}.
      * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
+     * <p>Example: {@code Torch.triu_indices(2, 2)} is {@code Tensor.of(new long[] {0, 0, 1, 0, 1, 1}, new long[] {2, 3})}.
      *
      * @param row as in the formula
      * @param col as in the formula
@@ -6673,12 +7836,25 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.triu_indices(row, col, offset, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code triu_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code triu_indices(row, col, offset, TensorOptions.of(DType.INT64))}.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor triu_indices(long row, long col, long offset) {
         return triu_indices(row, col, offset, TensorOptions.of(DType.INT64));
     }
 
-    /** The same as {@code triu_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code triu_indices(row, col, 0L, TensorOptions.of(DType.INT64))}.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @return the result
+     */
     public static Tensor triu_indices(long row, long col) {
         return triu_indices(row, col, 0L, TensorOptions.of(DType.INT64));
     }
@@ -6698,7 +7874,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.empty_permuted(size, physicalLayout, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code empty_permuted(size, physicalLayout, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code empty_permuted(size, physicalLayout, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param physicalLayout as in the formula
+     * @return the result
+     */
     public static Tensor empty_permuted(long[] size, long... physicalLayout) {
         return empty_permuted(size, physicalLayout, TensorOptions.DEFAULT);
     }
@@ -6766,7 +7948,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code resize_as_(self, theTemplate, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code resize_as_(self, theTemplate, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param theTemplate as in the formula
+     * @return what was written
+     */
     public static Tensor resize_as_(Tensor self, Tensor theTemplate) {
         return resize_as_(self, theTemplate, (MemoryFormat) null);
     }
@@ -6794,6 +7982,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1}
      * <p>Shapes: {@code () -> (window_length)}.
      * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     * <p>Example: {@code Torch.bartlett_window(4)} is {@code Tensor.of(new float[] {0.0f, 0.5f, 1.0f, 0.5f}, new long[] {4})}.
      *
      * @param windowLength as in the formula
      * @param options dtype and device, or null for the defaults
@@ -6803,7 +7992,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code bartlett_window(windowLength, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code bartlett_window(windowLength, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @return the result
+     */
     public static Tensor bartlett_window(long windowLength) {
         return bartlett_window(windowLength, TensorOptions.DEFAULT);
     }
@@ -6813,6 +8007,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1 if periodic, else window_length}
      * <p>Shapes: {@code () -> (window_length)}.
      * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     * <p>Example: {@code Torch.bartlett_window(3, false)} is {@code Tensor.of(new float[] {0.0f, 1.0f, 0.0f}, new long[] {3})}.
      *
      * @param windowLength as in the formula
      * @param periodic as in the formula
@@ -6823,7 +8018,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code bartlett_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code bartlett_window(windowLength, periodic, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @return the result
+     */
     public static Tensor bartlett_window(long windowLength, boolean periodic) {
         return bartlett_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
@@ -6842,7 +8043,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code blackman_window(windowLength, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code blackman_window(windowLength, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @return the result
+     */
     public static Tensor blackman_window(long windowLength) {
         return blackman_window(windowLength, TensorOptions.DEFAULT);
     }
@@ -6862,7 +8068,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code blackman_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code blackman_window(windowLength, periodic, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @return the result
+     */
     public static Tensor blackman_window(long windowLength, boolean periodic) {
         return blackman_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
@@ -6881,7 +8093,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hann_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hann_window(windowLength, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code hann_window(windowLength, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @return the result
+     */
     public static Tensor hann_window(long windowLength) {
         return hann_window(windowLength, TensorOptions.DEFAULT);
     }
@@ -6901,7 +8118,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hann_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hann_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code hann_window(windowLength, periodic, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @return the result
+     */
     public static Tensor hann_window(long windowLength, boolean periodic) {
         return hann_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
@@ -6920,7 +8143,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code hamming_window(windowLength, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @return the result
+     */
     public static Tensor hamming_window(long windowLength) {
         return hamming_window(windowLength, TensorOptions.DEFAULT);
     }
@@ -6940,7 +8168,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code hamming_window(windowLength, periodic, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @return the result
+     */
     public static Tensor hamming_window(long windowLength, boolean periodic) {
         return hamming_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
@@ -6961,7 +8195,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha(windowLength, periodic, alpha, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, periodic, alpha, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code hamming_window(windowLength, periodic, alpha, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
     public static Tensor hamming_window(long windowLength, boolean periodic, double alpha) {
         return hamming_window(windowLength, periodic, alpha, TensorOptions.DEFAULT);
     }
@@ -6983,7 +8224,15 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha_beta(windowLength, periodic, alpha, beta, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code hamming_window(windowLength, periodic, alpha, beta, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code hamming_window(windowLength, periodic, alpha, beta, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param alpha as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta) {
         return hamming_window(windowLength, periodic, alpha, beta, TensorOptions.DEFAULT);
     }
@@ -6993,6 +8242,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = x_i^(N - 1 - j)}
      * <p>Shapes: {@code (n) -> (n, N)}.
      * <p>Errors: <code>x</code> must have one dimension; <code>N</code> must not be negative.
+     * <p>Example: {@code Torch.vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {4, 2, 1, 9, 3, 1}, new long[] {2, 3})}.
      *
      * @param x as in the formula
      * @param N as in the formula, or null for none
@@ -7008,22 +8258,46 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code vander(x, Long.valueOf(N), increasing)}. */
+    /**
+     * The same as {@code vander(x, Long.valueOf(N), increasing)}.
+     *
+     * @param x as in the formula
+     * @param N as in the formula
+     * @param increasing as in the formula
+     * @return the result
+     */
     public static Tensor vander(Tensor x, long N, boolean increasing) {
         return vander(x, Long.valueOf(N), increasing);
     }
 
-    /** The same as {@code vander(x, N, false)}. */
+    /**
+     * The same as {@code vander(x, N, false)}.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor vander(Tensor x, @Nullable Long N) {
         return vander(x, N, false);
     }
 
-    /** The same as {@code vander(x, Long.valueOf(N), false)}. */
+    /**
+     * The same as {@code vander(x, Long.valueOf(N), false)}.
+     *
+     * @param x as in the formula
+     * @param N as in the formula
+     * @return the result
+     */
     public static Tensor vander(Tensor x, long N) {
         return vander(x, Long.valueOf(N), false);
     }
 
-    /** The same as {@code vander(x, (Long) null, false)}. */
+    /**
+     * The same as {@code vander(x, (Long) null, false)}.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
     public static Tensor vander(Tensor x) {
         return vander(x, (Long) null, false);
     }
@@ -7033,6 +8307,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, j] = x[..., i]^j}
      * <p>Shapes: {@code (*, n) -> (*, n, N)}.
      * <p>Errors: <code>N</code> must be greater than 1; bools are refused.
+     * <p>Example: {@code Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {1, 2, 4, 1, 3, 9}, new long[] {2, 3})}.
      *
      * @param x as in the formula
      * @param N as in the formula, or null for none
@@ -7047,12 +8322,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
+    /**
+     * The same as {@code linalg_vander(x, Long.valueOf(N))}.
+     *
+     * @param x as in the formula
+     * @param N as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vander(Tensor x, long N) {
         return linalg_vander(x, Long.valueOf(N));
     }
 
-    /** The same as {@code linalg_vander(x, (Long) null)}. */
+    /**
+     * The same as {@code linalg_vander(x, (Long) null)}.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vander(Tensor x) {
         return linalg_vander(x, (Long) null);
     }
@@ -7071,7 +8357,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window(windowLength, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code kaiser_window(windowLength, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code kaiser_window(windowLength, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @return the result
+     */
     public static Tensor kaiser_window(long windowLength) {
         return kaiser_window(windowLength, TensorOptions.DEFAULT);
     }
@@ -7091,7 +8382,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code kaiser_window(windowLength, periodic, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code kaiser_window(windowLength, periodic, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @return the result
+     */
     public static Tensor kaiser_window(long windowLength, boolean periodic) {
         return kaiser_window(windowLength, periodic, TensorOptions.DEFAULT);
     }
@@ -7112,7 +8409,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_beta(windowLength, periodic, beta, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code kaiser_window(windowLength, periodic, beta, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code kaiser_window(windowLength, periodic, beta, TensorOptions.DEFAULT)}.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor kaiser_window(long windowLength, boolean periodic, double beta) {
         return kaiser_window(windowLength, periodic, beta, TensorOptions.DEFAULT);
     }
@@ -7124,6 +8428,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, ...] = self[..., index_i, ...]}
      * <p>Shapes: {@code (..., d, ...), (n) -> (..., n, ...)}.
      * <p>Errors: The index must be int32 or int64 and lie inside the dimension. It has at most one dimension.
+     * <p>Example: {@code Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7167,6 +8472,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]}
      * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
      * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>Example: {@code Torch.index_add(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 1, 7}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7185,7 +8491,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code index_add(self, dim, index, source, 1)}. */
+    /**
+     * The same as {@code index_add(self, dim, index, source, 1)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
     public static Tensor index_add(Tensor self, long dim, Tensor index, Tensor source) {
         return index_add(self, dim, index, source, 1);
     }
@@ -7216,7 +8530,16 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code index_add_out(self, dim, index, source, 1, out)}. */
+    /**
+     * The same as {@code index_add_out(self, dim, index, source, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor index_add_out(Tensor self, long dim, Tensor index, Tensor source, Tensor out) {
         return index_add_out(self, dim, index, source, 1, out);
     }
@@ -7226,6 +8549,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i][j] = self[index[i][j]][j] for dim = 0}
      * <p>Shapes: {@code (*), index -> the shape of index}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere.
+     * <p>Example: {@code Torch.gather(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 1, Tensor.of(new long[] {1, 0}, new long[] {2, 1}))} is {@code Tensor.of(new long[] {2, 3}, new long[] {2, 1})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7242,7 +8566,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gather(self, dim, index, false)}. */
+    /**
+     * The same as {@code gather(self, dim, index, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @return the result
+     */
     public static Tensor gather(Tensor self, long dim, Tensor index) {
         return gather(self, dim, index, false);
     }
@@ -7271,7 +8602,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gather_out(self, dim, index, false, out)}. */
+    /**
+     * The same as {@code gather_out(self, dim, index, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor gather_out(Tensor self, long dim, Tensor index, Tensor out) {
         return gather_out(self, dim, index, false, out);
     }
@@ -7281,6 +8620,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[index[i][j]][j] = src[i][j] for dim = 0}
      * <p>Shapes: {@code (*), index, src -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter(Tensor.of(new long[] {0, 0, 0}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 0, 5}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7326,6 +8666,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[index[i][j]][j] = value for dim = 0}
      * <p>Shapes: {@code (*), index -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter(Tensor.of(new long[] {0, 0, 0}, new long[] {3}), 0, Tensor.of(new long[] {2}, new long[] {1}), 5)} is {@code Tensor.of(new long[] {0, 0, 5}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7373,6 +8714,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[index[i][j]][j] += src[i][j] for dim = 0}
      * <p>Shapes: {@code (*), index, src -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter_add(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {2, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 1, 12}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7514,6 +8856,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0}
      * <p>Shapes: {@code (*), index, src -> (*)}.
      * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.scatter_reduce(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {2, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}), "sum")} is {@code Tensor.of(new long[] {1, 1, 12}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7532,7 +8875,16 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code scatter_reduce(self, dim, index, src, reduce, true)}. */
+    /**
+     * The same as {@code scatter_reduce(self, dim, index, src, reduce, true)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
     public static Tensor scatter_reduce(Tensor self, long dim, Tensor index, Tensor src, String reduce) {
         return scatter_reduce(self, dim, index, src, reduce, true);
     }
@@ -7563,7 +8915,17 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code scatter_reduce_out(self, dim, index, src, reduce, true, out)}. */
+    /**
+     * The same as {@code scatter_reduce_out(self, dim, index, src, reduce, true, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor scatter_reduce_out(Tensor self, long dim, Tensor index, Tensor src, String reduce, Tensor out) {
         return scatter_reduce_out(self, dim, index, src, reduce, true, out);
     }
@@ -7573,6 +8935,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., index_i, ...] = source[..., i, ...]}
      * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
      * <p>Errors: The index must be int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>Example: {@code Torch.index_copy(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 1, 6}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7618,6 +8981,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., index_i, ...] = value}
      * <p>Shapes: {@code (..., d, ...), (n) -> (..., d, ...)}.
      * <p>Errors: The index must be int64 and lie inside the dimension.
+     * <p>Example: {@code Torch.index_fill(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), 5)} is {@code Tensor.of(new long[] {5, 1, 5}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7661,6 +9025,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k}
      * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
      * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>Example: {@code Torch.index_reduce(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {0, 0}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}), "amax")} is {@code Tensor.of(new long[] {6, 2, 3}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -7679,7 +9044,16 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code index_reduce(self, dim, index, source, reduce, true)}. */
+    /**
+     * The same as {@code index_reduce(self, dim, index, source, reduce, true)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
     public static Tensor index_reduce(Tensor self, long dim, Tensor index, Tensor source, String reduce) {
         return index_reduce(self, dim, index, source, reduce, true);
     }
@@ -7710,7 +9084,17 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code index_reduce_out(self, dim, index, source, reduce, true, out)}. */
+    /**
+     * The same as {@code index_reduce_out(self, dim, index, source, reduce, true, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor index_reduce_out(Tensor self, long dim, Tensor index, Tensor source, String reduce, Tensor out) {
         return index_reduce_out(self, dim, index, source, reduce, true, out);
     }
@@ -7720,6 +9104,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self.flatten()[index_i]}
      * <p>Shapes: {@code (*), index -> the shape of index}.
      * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+     * <p>Example: {@code Torch.take(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {3, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param index as in the formula
@@ -7761,6 +9146,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out.flatten()[index_i] = source_i, or +=}
      * <p>Shapes: {@code (*), index, source with as many elements -> (*)}.
      * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements; <code>source</code> must have the dtype of <code>self</code>.
+     * <p>Example: {@code Torch.put(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 1, 6}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param index as in the formula
@@ -7777,7 +9163,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code put(self, index, source, false)}. */
+    /**
+     * The same as {@code put(self, index, source, false)}.
+     *
+     * @param self as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
     public static Tensor put(Tensor self, Tensor index, Tensor source) {
         return put(self, index, source, false);
     }
@@ -7787,6 +9180,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i][j] = self[indices[i][j]][j] for dim = 0}
      * <p>Shapes: {@code (*), indices -> the broadcast shape, that of indices at dim}.
      * <p>Errors: The indices must be int64 and have as many dimensions as <code>self</code>.
+     * <p>Example: {@code Torch.take_along_dim(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 0}, new long[] {2, 1}), 1)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2, 1})}.
      *
      * @param self as in the formula
      * @param indices as in the formula
@@ -7802,12 +9196,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code take_along_dim(self, indices, Long.valueOf(dim))}. */
+    /**
+     * The same as {@code take_along_dim(self, indices, Long.valueOf(dim))}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor take_along_dim(Tensor self, Tensor indices, long dim) {
         return take_along_dim(self, indices, Long.valueOf(dim));
     }
 
-    /** The same as {@code take_along_dim(self, indices, (Long) null)}. */
+    /**
+     * The same as {@code take_along_dim(self, indices, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
     public static Tensor take_along_dim(Tensor self, Tensor indices) {
         return take_along_dim(self, indices, (Long) null);
     }
@@ -7835,12 +9242,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code take_along_dim_out(self, indices, Long.valueOf(dim), out)}. */
+    /**
+     * The same as {@code take_along_dim_out(self, indices, Long.valueOf(dim), out)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor take_along_dim_out(Tensor self, Tensor indices, long dim, Tensor out) {
         return take_along_dim_out(self, indices, Long.valueOf(dim), out);
     }
 
-    /** The same as {@code take_along_dim_out(self, indices, (Long) null, out)}. */
+    /**
+     * The same as {@code take_along_dim_out(self, indices, (Long) null, out)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor take_along_dim_out(Tensor self, Tensor indices, Tensor out) {
         return take_along_dim_out(self, indices, (Long) null, out);
     }
@@ -7850,6 +9272,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
      * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
      * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     * <p>Example: {@code Torch.index(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})})} is {@code Tensor.of(new long[] {3, 1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param indices as in the formula
@@ -7893,6 +9316,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
      * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
      * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>Example: {@code Torch.index_put(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})}, Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 2, 5}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param indices as in the formula
@@ -7910,7 +9334,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code index_put(self, indices, values, false)}. */
+    /**
+     * The same as {@code index_put(self, indices, values, false)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
     public static Tensor index_put(Tensor self, @Nullable Tensor[] indices, Tensor values) {
         return index_put(self, indices, values, false);
     }
@@ -7939,7 +9370,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code index_put_(self, indices, values, false)}. */
+    /**
+     * The same as {@code index_put_(self, indices, values, false)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return what was written
+     */
     public static Tensor index_put_(Tensor self, @Nullable Tensor[] indices, Tensor values) {
         return index_put_(self, indices, values, false);
     }
@@ -7967,12 +9405,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _index_put_impl(self, indices, values, accumulate, false)}. */
+    /**
+     * The same as {@code _index_put_impl(self, indices, values, accumulate, false)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
     public static Tensor _index_put_impl(Tensor self, @Nullable Tensor[] indices, Tensor values, boolean accumulate) {
         return _index_put_impl(self, indices, values, accumulate, false);
     }
 
-    /** The same as {@code _index_put_impl(self, indices, values, false, false)}. */
+    /**
+     * The same as {@code _index_put_impl(self, indices, values, false, false)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
     public static Tensor _index_put_impl(Tensor self, @Nullable Tensor[] indices, Tensor values) {
         return _index_put_impl(self, indices, values, false, false);
     }
@@ -8019,7 +9472,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _unsafe_index_put(self, indices, values, false)}. */
+    /**
+     * The same as {@code _unsafe_index_put(self, indices, values, false)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
     public static Tensor _unsafe_index_put(Tensor self, @Nullable Tensor[] indices, Tensor values) {
         return _unsafe_index_put(self, indices, values, false);
     }
@@ -8074,6 +9534,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = tensors[0], tensors[1], ... along dim}
      * <p>Shapes: {@code (..., d_k, ...) each -> (..., sum of d_k, ...)}.
      * <p>Errors: At least one tensor; the other sizes must agree. An empty vector is skipped.
+     * <p>Example: {@code Torch.cat(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})})} is {@code Tensor.of(new long[] {1, 2, 3}, new long[] {3})}.
      *
      * @param tensors as in the formula
      * @param dim as in the formula
@@ -8088,7 +9549,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cat(tensors, 0L)}. */
+    /**
+     * The same as {@code cat(tensors, 0L)}.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
     public static Tensor cat(Tensor... tensors) {
         return cat(tensors, 0L);
     }
@@ -8116,7 +9582,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cat_out(tensors, 0L, out)}. */
+    /**
+     * The same as {@code cat_out(tensors, 0L, out)}.
+     *
+     * @param tensors as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor cat_out(Tensor[] tensors, Tensor out) {
         return cat_out(tensors, 0L, out);
     }
@@ -8126,6 +9598,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., index, ...] = src}
      * <p>Shapes: {@code (..., d, ...), (..., ...) -> (..., d, ...)}.
      * <p>Errors: <code>src</code> must have the sizes of the slice.
+     * <p>Example: {@code Torch.select_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2}), 0, 1)} is {@code Tensor.of(new long[] {1, 2, 7, 8}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param src as in the formula
@@ -8147,6 +9620,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., start : end : step, ...] = src}
      * <p>Shapes: {@code (..., d, ...), the sizes of the slice -> (..., d, ...)}.
      * <p>Errors: <code>src</code> must have the sizes of the slice.
+     * <p>Example: {@code Torch.slice_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7}, new long[] {1}), 0, 1, 2)} is {@code Tensor.of(new long[] {1, 7, 3}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param src as in the formula
@@ -8165,37 +9639,94 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), step)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), step)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src, long dim, long start, long end, long step) {
         return slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), step);
     }
 
-    /** The same as {@code slice_scatter(self, src, dim, start, end, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, dim, start, end, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @param end as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src, long dim, @Nullable Long start, @Nullable Long end) {
         return slice_scatter(self, src, dim, start, end, 1L);
     }
 
-    /** The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), 1L)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src, long dim, long start, long end) {
         return slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), 1L);
     }
 
-    /** The same as {@code slice_scatter(self, src, dim, start, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, dim, start, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src, long dim, @Nullable Long start) {
         return slice_scatter(self, src, dim, start, (Long) null, 1L);
     }
 
-    /** The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src, long dim, long start) {
         return slice_scatter(self, src, dim, Long.valueOf(start), (Long) null, 1L);
     }
 
-    /** The same as {@code slice_scatter(self, src, dim, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, dim, (Long) null, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src, long dim) {
         return slice_scatter(self, src, dim, (Long) null, (Long) null, 1L);
     }
 
-    /** The same as {@code slice_scatter(self, src, 0L, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice_scatter(self, src, 0L, (Long) null, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @return the result
+     */
     public static Tensor slice_scatter(Tensor self, Tensor src) {
         return slice_scatter(self, src, 0L, (Long) null, (Long) null, 1L);
     }
@@ -8205,6 +9736,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, i + offset] = src[i] for dim1 and dim2}
      * <p>Shapes: {@code (..., d_1, ..., d_2, ...), (..., length) -> (..., d_1, ..., d_2, ...)}.
      * <p>Errors: <code>src</code> must have the sizes of the diagonal.
+     * <p>Example: {@code Torch.diagonal_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2}))} is {@code Tensor.of(new long[] {7, 2, 3, 8}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param src as in the formula
@@ -8222,17 +9754,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diagonal_scatter(self, src, offset, dim1, 1L)}. */
+    /**
+     * The same as {@code diagonal_scatter(self, src, offset, dim1, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public static Tensor diagonal_scatter(Tensor self, Tensor src, long offset, long dim1) {
         return diagonal_scatter(self, src, offset, dim1, 1L);
     }
 
-    /** The same as {@code diagonal_scatter(self, src, offset, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal_scatter(self, src, offset, 0L, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor diagonal_scatter(Tensor self, Tensor src, long offset) {
         return diagonal_scatter(self, src, offset, 0L, 1L);
     }
 
-    /** The same as {@code diagonal_scatter(self, src, 0L, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal_scatter(self, src, 0L, 0L, 1L)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @return the result
+     */
     public static Tensor diagonal_scatter(Tensor self, Tensor src) {
         return diagonal_scatter(self, src, 0L, 0L, 1L);
     }
@@ -8242,6 +9795,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
      * <p>Shapes: {@code (*), size -> (*)}.
      * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
+     * <p>Example: {@code Torch.as_strided_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}), new long[] {2}, new long[] {2}, 0)} is {@code Tensor.of(new long[] {7, 2, 8}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param src as in the formula
@@ -8259,12 +9813,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return the result
+     */
     public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, long storageOffset) {
         return as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided_scatter(self, src, size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided_scatter(self, src, size, stride, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long... stride) {
         return as_strided_scatter(self, src, size, stride, (Long) null);
     }
@@ -8274,6 +9845,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, i + offset] = self[..., i]}
      * <p>Shapes: {@code (..., d) -> (..., d + |offset|, d + |offset|)}.
      * <p>Errors: The two dimensions must differ.
+     * <p>Example: {@code Torch.diag_embed(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param offset as in the formula
@@ -8290,17 +9862,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diag_embed(self, offset, dim1, -1L)}. */
+    /**
+     * The same as {@code diag_embed(self, offset, dim1, -1L)}.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public static Tensor diag_embed(Tensor self, long offset, long dim1) {
         return diag_embed(self, offset, dim1, -1L);
     }
 
-    /** The same as {@code diag_embed(self, offset, -2L, -1L)}. */
+    /**
+     * The same as {@code diag_embed(self, offset, -2L, -1L)}.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor diag_embed(Tensor self, long offset) {
         return diag_embed(self, offset, -2L, -1L);
     }
 
-    /** The same as {@code diag_embed(self, 0L, -2L, -1L)}. */
+    /**
+     * The same as {@code diag_embed(self, 0L, -2L, -1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor diag_embed(Tensor self) {
         return diag_embed(self, 0L, -2L, -1L);
     }
@@ -8310,6 +9900,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i}
      * <p>Shapes: {@code (r, c) -> (length), (d) -> (d + |diagonal|, d + |diagonal|)}.
      * <p>Errors: One or two dimensions are expected.
+     * <p>Example: {@code Torch.diag(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param diagonal as in the formula
@@ -8324,7 +9915,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diag(self, 0L)}. */
+    /**
+     * The same as {@code diag(self, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor diag(Tensor self) {
         return diag(self, 0L);
     }
@@ -8334,6 +9930,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, i + offset] = self.flatten()[i]}
      * <p>Shapes: {@code (*) -> (n + |offset|, n + |offset|)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.diagflat(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param offset as in the formula
@@ -8348,7 +9945,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diagflat(self, 0L)}. */
+    /**
+     * The same as {@code diagflat(self, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor diagflat(Tensor self) {
         return diagflat(self, 0L);
     }
@@ -8358,6 +9960,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = self[i, j] if j <= i + diagonal, else 0}
      * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
      * <p>Errors: Two dimensions or more are expected.
+     * <p>Example: {@code Torch.tril(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 0, 3, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param diagonal as in the formula
@@ -8372,7 +9975,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code tril(self, 0L)}. */
+    /**
+     * The same as {@code tril(self, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor tril(Tensor self) {
         return tril(self, 0L);
     }
@@ -8399,7 +10007,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code tril_out(self, 0L, out)}. */
+    /**
+     * The same as {@code tril_out(self, 0L, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor tril_out(Tensor self, Tensor out) {
         return tril_out(self, 0L, out);
     }
@@ -8409,6 +10023,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = self[i, j] if j >= i + diagonal, else 0}
      * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
      * <p>Errors: Two dimensions or more are expected.
+     * <p>Example: {@code Torch.triu(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 2, 0, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param diagonal as in the formula
@@ -8423,7 +10038,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code triu(self, 0L)}. */
+    /**
+     * The same as {@code triu(self, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor triu(Tensor self) {
         return triu(self, 0L);
     }
@@ -8450,7 +10070,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code triu_out(self, 0L, out)}. */
+    /**
+     * The same as {@code triu_out(self, 0L, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor triu_out(Tensor self, Tensor out) {
         return triu_out(self, 0L, out);
     }
@@ -8460,6 +10086,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i + left, ...] = self[..., i, ...], else value}
      * <p>Shapes: {@code (..., d, ...) -> (..., left + d + right, ...)}.
      * <p>Errors: At most two widths for each dimension, in pairs; no size may become negative.
+     * <p>Example: {@code Torch.constant_pad_nd(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {1, 2})} is {@code Tensor.of(new long[] {0, 1, 2, 0, 0}, new long[] {5})}.
      *
      * @param self as in the formula
      * @param pad as in the formula
@@ -8476,7 +10103,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code constant_pad_nd(self, pad, 0)}. */
+    /**
+     * The same as {@code constant_pad_nd(self, pad, 0)}.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @return the result
+     */
     public static Tensor constant_pad_nd(Tensor self, long... pad) {
         return constant_pad_nd(self, pad, 0);
     }
@@ -8486,6 +10119,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[k] = the coordinates of number k of them}
      * <p>Shapes: {@code (*) -> (count, ndim)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.nonzero(Tensor.of(new long[] {0, 5, 0, 6}, new long[] {4}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2, 1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -8504,6 +10138,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[k] = the coordinates of number k of them}
      * <p>Shapes: {@code (*) -> (count, ndim)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.argwhere(Tensor.of(new long[] {0, 5, 0, 6}, new long[] {4}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2, 1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -8522,6 +10157,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[k] = number k of the elements whose mask is true}
      * <p>Shapes: {@code (*), mask broadcastable with it -> (count)}.
      * <p>Errors: The mask must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.masked_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new boolean[] {true, false, true}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param mask as in the formula
@@ -8541,6 +10177,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the next element of source if mask_i, else self_i}
      * <p>Shapes: {@code (*), mask broadcastable with it, source -> (*)}.
      * <p>Errors: The mask must be bool, the source have the dtype of <code>self</code> and as many elements as the mask has true ones, or more.
+     * <p>Example: {@code Torch.masked_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new boolean[] {true, false, true}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}))} is {@code Tensor.of(new long[] {7, 2, 8}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param mask as in the formula
@@ -8563,6 +10200,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., k, ...] = tensors[k][...]}
      * <p>Shapes: {@code (...) each -> (..., number of tensors, ...)}.
      * <p>Errors: At least one tensor; all sizes must agree.
+     * <p>Example: {@code Torch.stack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param tensors as in the formula
      * @param dim as in the formula
@@ -8577,7 +10215,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code stack(tensors, 0L)}. */
+    /**
+     * The same as {@code stack(tensors, 0L)}.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
     public static Tensor stack(Tensor... tensors) {
         return stack(tensors, 0L);
     }
@@ -8605,7 +10248,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code stack_out(tensors, 0L, out)}. */
+    /**
+     * The same as {@code stack_out(tensors, 0L, out)}.
+     *
+     * @param tensors as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor stack_out(Tensor[] tensors, Tensor out) {
         return stack_out(tensors, 0L, out);
     }
@@ -8615,6 +10264,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = cat(tensors, 1), or 0 for vectors}
      * <p>Shapes: {@code (d_0, d_1, ...) each -> (d_0, sum of d_1, ...)}.
      * <p>Errors: At least one tensor; the other sizes must agree.
+     * <p>Example: {@code Torch.hstack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})})} is {@code Tensor.of(new long[] {1, 2, 3}, new long[] {3})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -8633,6 +10283,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = cat(atleast_2d(tensors), 0)}
      * <p>Shapes: {@code (d_0, ...) each -> (sum of d_0, ...)}.
      * <p>Errors: At least one tensor; the other sizes must agree.
+     * <p>Example: {@code Torch.vstack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -8651,6 +10302,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = cat(atleast_3d(tensors), 2)}
      * <p>Shapes: {@code (d_0, d_1, d_2, ...) each -> (d_0, d_1, sum of d_2, ...)}.
      * <p>Errors: At least one tensor; the other sizes must agree.
+     * <p>Example: {@code Torch.dstack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})})} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {1, 2, 2})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -8669,6 +10321,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = hstack(tensors), vectors with a second dimension of size 1}
      * <p>Shapes: {@code (d_0, d_1, ...) each -> (d_0, sum of d_1, ...)}.
      * <p>Errors: At least one tensor; the other sizes must agree.
+     * <p>Example: {@code Torch.column_stack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})})} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -8687,6 +10340,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> (*), at least 1 dimensions}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.atleast_1d(Tensor.of(new long[] {5}, new long[] {}))} is {@code Tensor.of(new long[] {5}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -8723,6 +10377,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> (*), at least 2 dimensions}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.atleast_2d(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -8759,6 +10414,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> (*), at least 3 dimensions}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.atleast_3d(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {1, 2, 1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -8810,7 +10466,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code chunk(self, chunks, 0L)}. */
+    /**
+     * The same as {@code chunk(self, chunks, 0L)}.
+     *
+     * @param self as in the formula
+     * @param chunks as in the formula
+     * @return the result
+     */
     public static Tensor[] chunk(Tensor self, long chunks) {
         return chunk(self, chunks, 0L);
     }
@@ -8835,7 +10497,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code tensor_split(self, sections, 0L)}. */
+    /**
+     * The same as {@code tensor_split(self, sections, 0L)}.
+     *
+     * @param self as in the formula
+     * @param sections as in the formula
+     * @return the result
+     */
     public static Tensor[] tensor_split(Tensor self, long sections) {
         return tensor_split(self, sections, 0L);
     }
@@ -8860,7 +10528,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code tensor_split(self, indices, 0L)}. */
+    /**
+     * The same as {@code tensor_split(self, indices, 0L)}.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
     public static Tensor[] tensor_split(Tensor self, long... indices) {
         return tensor_split(self, indices, 0L);
     }
@@ -8885,7 +10559,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code tensor_split(self, tensorIndicesOrSections, 0L)}. */
+    /**
+     * The same as {@code tensor_split(self, tensorIndicesOrSections, 0L)}.
+     *
+     * @param self as in the formula
+     * @param tensorIndicesOrSections as in the formula
+     * @return the result
+     */
     public static Tensor[] tensor_split(Tensor self, Tensor tensorIndicesOrSections) {
         return tensor_split(self, tensorIndicesOrSections, 0L);
     }
@@ -9009,6 +10689,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[i mod d]}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (r_0 d_0, ..., r_n d_n), with 1 for repeats that are not given}.
      * <p>Errors: No repeat may be negative.
+     * <p>Example: {@code Torch.tile(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {2})} is {@code Tensor.of(new long[] {1, 2, 1, 2}, new long[] {4})}.
      *
      * @param self as in the formula
      * @param dims as in the formula
@@ -9028,6 +10709,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[i], 0 for dimensions of size 1}
      * <p>Shapes: {@code (*) -> size}.
      * <p>Errors: The sizes must broadcast.
+     * <p>Example: {@code Torch.broadcast_to(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 1, 2}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param size as in the formula
@@ -9102,6 +10784,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = stack(meshgrid(tensors), -1), one row for each}
      * <p>Shapes: {@code (d_k) each -> (d_0 ... d_n, number of tensors), or the vector if it is the only one}.
      * <p>Errors: Each must be a vector.
+     * <p>Example: {@code Torch.cartesian_prod(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})})} is {@code Tensor.of(new long[] {1, 3, 2, 3}, new long[] {2, 2})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -9120,6 +10803,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = the matrices, corner to corner}
      * <p>Shapes: {@code (r_k, c_k) each -> (sum of r_k, sum of c_k)}.
      * <p>Errors: At most two dimensions each.
+     * <p>Example: {@code Torch.block_diag(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})})} is {@code Tensor.of(new long[] {1, 2, 0, 0, 0, 3}, new long[] {2, 3})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -9138,6 +10822,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, ...] = self[..., d - 1 - i, ...]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.flip(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new long[] {0})} is {@code Tensor.of(new long[] {3, 2, 1}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dims as in the formula
@@ -9157,6 +10842,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = flip(self, 1)}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: The tensor needs 2 dimension(s) or more.
+     * <p>Example: {@code Torch.fliplr(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {2, 1, 4, 3}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -9175,6 +10861,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = flip(self, 0)}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: The tensor needs 1 dimension(s) or more.
+     * <p>Example: {@code Torch.flipud(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {3, 4, 1, 2}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -9193,6 +10880,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., (i + shift) mod d, ...] = self[..., i, ...]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: As many shifts as dimensions; A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.roll(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new long[] {1}, new long[] {0})} is {@code Tensor.of(new long[] {3, 1, 2}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param shifts as in the formula
@@ -9208,12 +10896,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code roll(self, new long[] {shifts}, dims)}. */
+    /**
+     * The same as {@code roll(self, new long[] {shifts}, dims)}.
+     *
+     * @param self as in the formula
+     * @param shifts as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
     public static Tensor roll(Tensor self, long shifts, long... dims) {
         return roll(self, new long[] {shifts}, dims);
     }
 
-    /** The same as {@code roll(self, shifts, new long[] {})}. */
+    /**
+     * The same as {@code roll(self, shifts, new long[] {})}.
+     *
+     * @param self as in the formula
+     * @param shifts as in the formula
+     * @return the result
+     */
     public static Tensor roll(Tensor self, long... shifts) {
         return roll(self, shifts, new long[] {});
     }
@@ -9223,6 +10924,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = flip(transpose(self)) for k = 1}
      * <p>Shapes: {@code (*) -> (*), the two sizes exchanged for odd k}.
      * <p>Errors: Two different dimensions are expected.
+     * <p>Example: {@code Torch.rot90(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {2, 4, 1, 3}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param k as in the formula
@@ -9238,12 +10940,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rot90(self, k, new long[] {0, 1})}. */
+    /**
+     * The same as {@code rot90(self, k, new long[] {0, 1})}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @return the result
+     */
     public static Tensor rot90(Tensor self, long k) {
         return rot90(self, k, new long[] {0, 1});
     }
 
-    /** The same as {@code rot90(self, 1L, new long[] {0, 1})}. */
+    /**
+     * The same as {@code rot90(self, 1L, new long[] {0, 1})}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor rot90(Tensor self) {
         return rot90(self, 1L, new long[] {0, 1});
     }
@@ -9268,7 +10981,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unsafe_chunk(self, chunks, 0L)}. */
+    /**
+     * The same as {@code unsafe_chunk(self, chunks, 0L)}.
+     *
+     * @param self as in the formula
+     * @param chunks as in the formula
+     * @return the result
+     */
     public static Tensor[] unsafe_chunk(Tensor self, long chunks) {
         return unsafe_chunk(self, chunks, 0L);
     }
@@ -9294,17 +11013,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code pad_sequence(sequences, batchFirst, paddingValue, "right")}. */
+    /**
+     * The same as {@code pad_sequence(sequences, batchFirst, paddingValue, "right")}.
+     *
+     * @param sequences as in the formula
+     * @param batchFirst as in the formula
+     * @param paddingValue as in the formula
+     * @return the result
+     */
     public static Tensor pad_sequence(Tensor[] sequences, boolean batchFirst, double paddingValue) {
         return pad_sequence(sequences, batchFirst, paddingValue, "right");
     }
 
-    /** The same as {@code pad_sequence(sequences, batchFirst, 0.0, "right")}. */
+    /**
+     * The same as {@code pad_sequence(sequences, batchFirst, 0.0, "right")}.
+     *
+     * @param sequences as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
     public static Tensor pad_sequence(Tensor[] sequences, boolean batchFirst) {
         return pad_sequence(sequences, batchFirst, 0.0, "right");
     }
 
-    /** The same as {@code pad_sequence(sequences, false, 0.0, "right")}. */
+    /**
+     * The same as {@code pad_sequence(sequences, false, 0.0, "right")}.
+     *
+     * @param sequences as in the formula
+     * @return the result
+     */
     public static Tensor pad_sequence(Tensor... sequences) {
         return pad_sequence(sequences, false, 0.0, "right");
     }
@@ -9316,6 +11053,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = sum_k self[i, k] * mat2[k, j]}
      * <p>Shapes: {@code (n, k), (k, m) -> (n, m)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.mm(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1}))} is {@code Tensor.of(new long[] {11}, new long[] {1, 1})}.
      *
      * @param self as in the formula
      * @param mat2 as in the formula
@@ -9357,6 +11095,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[b, i, j] = sum_k self[b, i, k] * mat2[b, k, j]}
      * <p>Shapes: {@code (b, n, k), (b, k, m) -> (b, n, m)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same. So must the batch sizes.
+     * <p>Example: {@code Torch.bmm(Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1}))} is {@code Tensor.of(new long[] {11}, new long[] {1, 1, 1})}.
      *
      * @param self as in the formula
      * @param mat2 as in the formula
@@ -9398,6 +11137,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = beta * self + alpha * (mat1 @ mat2)}
      * <p>Shapes: {@code (n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     * <p>Example: {@code Torch.addmm(Tensor.of(new long[] {1}, new long[] {1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1}))} is {@code Tensor.of(new long[] {12}, new long[] {1, 1})}.
      *
      * @param self as in the formula
      * @param mat1 as in the formula
@@ -9417,12 +11157,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addmm(self, mat1, mat2, beta, 1)}. */
+    /**
+     * The same as {@code addmm(self, mat1, mat2, beta, 1)}.
+     *
+     * @param self as in the formula
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor addmm(Tensor self, Tensor mat1, Tensor mat2, Number beta) {
         return addmm(self, mat1, mat2, beta, 1);
     }
 
-    /** The same as {@code addmm(self, mat1, mat2, 1, 1)}. */
+    /**
+     * The same as {@code addmm(self, mat1, mat2, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @return the result
+     */
     public static Tensor addmm(Tensor self, Tensor mat1, Tensor mat2) {
         return addmm(self, mat1, mat2, 1, 1);
     }
@@ -9454,12 +11209,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addmm_out(self, mat1, mat2, beta, 1, out)}. */
+    /**
+     * The same as {@code addmm_out(self, mat1, mat2, beta, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addmm_out(Tensor self, Tensor mat1, Tensor mat2, Number beta, Tensor out) {
         return addmm_out(self, mat1, mat2, beta, 1, out);
     }
 
-    /** The same as {@code addmm_out(self, mat1, mat2, 1, 1, out)}. */
+    /**
+     * The same as {@code addmm_out(self, mat1, mat2, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param mat1 as in the formula
+     * @param mat2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addmm_out(Tensor self, Tensor mat1, Tensor mat2, Tensor out) {
         return addmm_out(self, mat1, mat2, 1, 1, out);
     }
@@ -9469,6 +11241,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])}
      * <p>Shapes: {@code (b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)}.
      * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>Example: {@code Torch.baddbmm(Tensor.of(new long[] {1}, new long[] {1, 1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1}))} is {@code Tensor.of(new long[] {12}, new long[] {1, 1, 1})}.
      *
      * @param self as in the formula
      * @param batch1 as in the formula
@@ -9488,12 +11261,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code baddbmm(self, batch1, batch2, beta, 1)}. */
+    /**
+     * The same as {@code baddbmm(self, batch1, batch2, beta, 1)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor baddbmm(Tensor self, Tensor batch1, Tensor batch2, Number beta) {
         return baddbmm(self, batch1, batch2, beta, 1);
     }
 
-    /** The same as {@code baddbmm(self, batch1, batch2, 1, 1)}. */
+    /**
+     * The same as {@code baddbmm(self, batch1, batch2, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @return the result
+     */
     public static Tensor baddbmm(Tensor self, Tensor batch1, Tensor batch2) {
         return baddbmm(self, batch1, batch2, 1, 1);
     }
@@ -9525,12 +11313,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code baddbmm_out(self, batch1, batch2, beta, 1, out)}. */
+    /**
+     * The same as {@code baddbmm_out(self, batch1, batch2, beta, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor baddbmm_out(Tensor self, Tensor batch1, Tensor batch2, Number beta, Tensor out) {
         return baddbmm_out(self, batch1, batch2, beta, 1, out);
     }
 
-    /** The same as {@code baddbmm_out(self, batch1, batch2, 1, 1, out)}. */
+    /**
+     * The same as {@code baddbmm_out(self, batch1, batch2, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor baddbmm_out(Tensor self, Tensor batch1, Tensor batch2, Tensor out) {
         return baddbmm_out(self, batch1, batch2, 1, 1, out);
     }
@@ -9540,6 +11345,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = beta * self + alpha * sum_b batch1[b] @ batch2[b]}
      * <p>Shapes: {@code (n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)}.
      * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>Example: {@code Torch.addbmm(Tensor.of(new long[] {1}, new long[] {1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1}))} is {@code Tensor.of(new long[] {12}, new long[] {1, 1})}.
      *
      * @param self as in the formula
      * @param batch1 as in the formula
@@ -9559,12 +11365,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addbmm(self, batch1, batch2, beta, 1)}. */
+    /**
+     * The same as {@code addbmm(self, batch1, batch2, beta, 1)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor addbmm(Tensor self, Tensor batch1, Tensor batch2, Number beta) {
         return addbmm(self, batch1, batch2, beta, 1);
     }
 
-    /** The same as {@code addbmm(self, batch1, batch2, 1, 1)}. */
+    /**
+     * The same as {@code addbmm(self, batch1, batch2, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @return the result
+     */
     public static Tensor addbmm(Tensor self, Tensor batch1, Tensor batch2) {
         return addbmm(self, batch1, batch2, 1, 1);
     }
@@ -9596,12 +11417,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addbmm_out(self, batch1, batch2, beta, 1, out)}. */
+    /**
+     * The same as {@code addbmm_out(self, batch1, batch2, beta, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addbmm_out(Tensor self, Tensor batch1, Tensor batch2, Number beta, Tensor out) {
         return addbmm_out(self, batch1, batch2, beta, 1, out);
     }
 
-    /** The same as {@code addbmm_out(self, batch1, batch2, 1, 1, out)}. */
+    /**
+     * The same as {@code addbmm_out(self, batch1, batch2, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addbmm_out(Tensor self, Tensor batch1, Tensor batch2, Tensor out) {
         return addbmm_out(self, batch1, batch2, 1, 1, out);
     }
@@ -9611,6 +11449,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = sum_k self[i, k] * vec[k]}
      * <p>Shapes: {@code (n, k), (k) -> (n)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.mv(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {17, 39}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param vec as in the formula
@@ -9652,6 +11491,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = beta * self + alpha * (mat @ vec)}
      * <p>Shapes: {@code (n) or broadcastable to it, (n, k), (k) -> (n)}.
      * <p>Errors: The inner sizes must agree and all dtypes must be the same.
+     * <p>Example: {@code Torch.addmv(Tensor.of(new long[] {1, 1}, new long[] {2}), Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {5, 6}, new long[] {2}))} is {@code Tensor.of(new long[] {18, 40}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param mat as in the formula
@@ -9671,12 +11511,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addmv(self, mat, vec, beta, 1)}. */
+    /**
+     * The same as {@code addmv(self, mat, vec, beta, 1)}.
+     *
+     * @param self as in the formula
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor addmv(Tensor self, Tensor mat, Tensor vec, Number beta) {
         return addmv(self, mat, vec, beta, 1);
     }
 
-    /** The same as {@code addmv(self, mat, vec, 1, 1)}. */
+    /**
+     * The same as {@code addmv(self, mat, vec, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @return the result
+     */
     public static Tensor addmv(Tensor self, Tensor mat, Tensor vec) {
         return addmv(self, mat, vec, 1, 1);
     }
@@ -9708,12 +11563,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addmv_out(self, mat, vec, beta, 1, out)}. */
+    /**
+     * The same as {@code addmv_out(self, mat, vec, beta, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addmv_out(Tensor self, Tensor mat, Tensor vec, Number beta, Tensor out) {
         return addmv_out(self, mat, vec, beta, 1, out);
     }
 
-    /** The same as {@code addmv_out(self, mat, vec, 1, 1, out)}. */
+    /**
+     * The same as {@code addmv_out(self, mat, vec, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addmv_out(Tensor self, Tensor mat, Tensor vec, Tensor out) {
         return addmv_out(self, mat, vec, 1, 1, out);
     }
@@ -9723,6 +11595,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_k self[k] * tensor[k]}
      * <p>Shapes: {@code (k), (k) -> ()}.
      * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     * <p>Example: {@code Torch.dot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param self as in the formula
      * @param tensor as in the formula
@@ -9764,6 +11637,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_k conj(self[k]) * other[k]}
      * <p>Shapes: {@code (k), (k) -> ()}.
      * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     * <p>Example: {@code Torch.vdot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -9805,6 +11679,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i..., j...] = sum_k self[i..., k] * other[j..., k]}
      * <p>Shapes: {@code (*, k), (+, k) -> (*, +)}.
      * <p>Errors: The last sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.inner(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -9846,6 +11721,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = self[i] * vec2[j]}
      * <p>Shapes: {@code (n), (m) -> (n, m)}.
      * <p>Errors: Both must have one dimension.
+     * <p>Example: {@code Torch.outer(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4, 6, 8}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param vec2 as in the formula
@@ -9887,6 +11763,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = self[i] * vec2[j]}
      * <p>Shapes: {@code (n), (m) -> (n, m)}.
      * <p>Errors: Both must have one dimension.
+     * <p>Example: {@code Torch.ger(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4, 6, 8}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param vec2 as in the formula
@@ -9928,6 +11805,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]}
      * <p>Shapes: {@code (n, m) or broadcastable to it, (n), (m) -> (n, m)}.
      * <p>Errors: The vectors must have one dimension. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     * <p>Example: {@code Torch.addr(Tensor.of(new long[] {1, 1, 1, 1}, new long[] {2, 2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5, 7, 9}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param vec1 as in the formula
@@ -9947,12 +11825,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addr(self, vec1, vec2, beta, 1)}. */
+    /**
+     * The same as {@code addr(self, vec1, vec2, beta, 1)}.
+     *
+     * @param self as in the formula
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
     public static Tensor addr(Tensor self, Tensor vec1, Tensor vec2, Number beta) {
         return addr(self, vec1, vec2, beta, 1);
     }
 
-    /** The same as {@code addr(self, vec1, vec2, 1, 1)}. */
+    /**
+     * The same as {@code addr(self, vec1, vec2, 1, 1)}.
+     *
+     * @param self as in the formula
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @return the result
+     */
     public static Tensor addr(Tensor self, Tensor vec1, Tensor vec2) {
         return addr(self, vec1, vec2, 1, 1);
     }
@@ -9984,12 +11877,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addr_out(self, vec1, vec2, beta, 1, out)}. */
+    /**
+     * The same as {@code addr_out(self, vec1, vec2, beta, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addr_out(Tensor self, Tensor vec1, Tensor vec2, Number beta, Tensor out) {
         return addr_out(self, vec1, vec2, beta, 1, out);
     }
 
-    /** The same as {@code addr_out(self, vec1, vec2, 1, 1, out)}. */
+    /**
+     * The same as {@code addr_out(self, vec1, vec2, 1, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addr_out(Tensor self, Tensor vec1, Tensor vec2, Tensor out) {
         return addr_out(self, vec1, vec2, 1, 1, out);
     }
@@ -9999,6 +11909,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = matrices[0] @ matrices[1] @ ...}
      * <p>Shapes: {@code (a, b), (b, c), ... -> (a, z)}.
      * <p>Errors: There must be one, all must be matrices, neighbours must fit.
+     * <p>Example: {@code Torch.chain_matmul(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1}), Tensor.of(new long[] {2}, new long[] {1, 1})})} is {@code Tensor.of(new long[] {22}, new long[] {1, 1})}.
      *
      * @param matrices as in the formula
      * @return the result
@@ -10039,6 +11950,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = tensors[0] @ tensors[1] @ ...}
      * <p>Shapes: {@code (a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the end}.
      * <p>Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+     * <p>Example: {@code Torch.linalg_multi_dot(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4, 5, 6}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2})})} is {@code Tensor.of(new long[] {29}, new long[] {})}.
      *
      * @param tensors as in the formula
      * @return the result
@@ -10120,6 +12032,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
      * <p>Shapes: {@code (..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional; the batches must broadcast.
+     * <p>Example: {@code Torch.matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 7}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -10161,6 +12074,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = input @ weight^T + bias}
      * <p>Shapes: {@code (..., in), (out, in), (out) -> (..., out)}.
      * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     * <p>Example: {@code Torch.linear(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {1, 2}), Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {11.5f}, new long[] {1, 1})}.
      *
      * @param input as in the formula
      * @param weight as in the formula
@@ -10176,7 +12090,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linear(input, weight, (Tensor) null)}. */
+    /**
+     * The same as {@code linear(input, weight, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor linear(Tensor input, Tensor weight) {
         return linear(input, weight, (Tensor) null);
     }
@@ -10204,7 +12124,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linear_out(input, weight, (Tensor) null, out)}. */
+    /**
+     * The same as {@code linear_out(input, weight, (Tensor) null, out)}.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linear_out(Tensor input, Tensor weight, Tensor out) {
         return linear_out(input, weight, (Tensor) null, out);
     }
@@ -10214,6 +12141,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code 'ij,jk->ik': out[i, k] = sum_j tensors_0[i, j] * tensors_1[j, k]}
      * <p>Shapes: {@code as the equation says}.
      * <p>Errors: The equation must have letters, at most one ellipsis for each tensor, as many subscripts as dimensions; sizes of one letter must broadcast.
+     * <p>Example: {@code Torch.einsum("ij,jk->ik", new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1})})} is {@code Tensor.of(new long[] {11}, new long[] {1, 1})}.
      *
      * @param equation as in the formula
      * @param tensors as in the formula
@@ -10229,7 +12157,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code einsum(equation, tensors, (long[]) null)}. */
+    /**
+     * The same as {@code einsum(equation, tensors, (long[]) null)}.
+     *
+     * @param equation as in the formula
+     * @param tensors as in the formula
+     * @return the result
+     */
     public static Tensor einsum(String equation, Tensor... tensors) {
         return einsum(equation, tensors, (long[]) null);
     }
@@ -10239,6 +12173,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i..., j...] = sum over k... of self[i..., k...] * other[k..., j...]}
      * <p>Shapes: {@code (i..., k...), (k..., j...) -> (i..., j...)}.
      * <p>Errors: As many dimensions of both, of the same sizes or 1, and the same dtype.
+     * <p>Example: {@code Torch.tensordot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), new long[] {0}, new long[] {0})} is {@code Tensor.of(new long[] {11}, new long[] {})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -10260,6 +12195,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
      * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
      * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     * <p>Example: {@code Torch.linalg_cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3}))} is {@code Tensor.of(new long[] {0, 0, 1}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -10275,7 +12211,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linalg_cross(self, other, -1L)}. */
+    /**
+     * The same as {@code linalg_cross(self, other, -1L)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor linalg_cross(Tensor self, Tensor other) {
         return linalg_cross(self, other, -1L);
     }
@@ -10285,6 +12227,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
      * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
      * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     * <p>Example: {@code Torch.cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3}))} is {@code Tensor.of(new long[] {0, 0, 1}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -10300,12 +12243,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cross(self, other, Long.valueOf(dim))}. */
+    /**
+     * The same as {@code cross(self, other, Long.valueOf(dim))}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor cross(Tensor self, Tensor other, long dim) {
         return cross(self, other, Long.valueOf(dim));
     }
 
-    /** The same as {@code cross(self, other, (Long) null)}. */
+    /**
+     * The same as {@code cross(self, other, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor cross(Tensor self, Tensor other) {
         return cross(self, other, (Long) null);
     }
@@ -10315,6 +12271,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum over dim of conj(x) * y}
      * <p>Shapes: {@code (..., d, ...), (..., d, ...) broadcastable -> (..., ...)}.
      * <p>Errors: Both must be floating point or complex, of the same dtype, and have the same size along the dimension.
+     * <p>Example: {@code Torch.linalg_vecdot(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {11.0f}, new long[] {})}.
      *
      * @param x as in the formula
      * @param y as in the formula
@@ -10330,7 +12287,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linalg_vecdot(x, y, -1L)}. */
+    /**
+     * The same as {@code linalg_vecdot(x, y, -1L)}.
+     *
+     * @param x as in the formula
+     * @param y as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vecdot(Tensor x, Tensor y) {
         return linalg_vecdot(x, y, -1L);
     }
@@ -10340,6 +12303,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_i self[i, i]}
      * <p>Shapes: {@code (n, m) -> ()}.
      * <p>Errors: There must be two dimensions; bool and halves are refused.
+     * <p>Example: {@code Torch.trace(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {5}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -10358,6 +12322,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i] = A[..., i, i + offset]}
      * <p>Shapes: {@code (..., n, m) -> (..., length of the diagonal)}.
      * <p>Errors: The dimensions must differ. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.linalg_diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 4}, new long[] {2})}.
      *
      * @param A as in the formula
      * @param offset as in the formula
@@ -10374,17 +12339,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linalg_diagonal(A, offset, dim1, -1L)}. */
+    /**
+     * The same as {@code linalg_diagonal(A, offset, dim1, -1L)}.
+     *
+     * @param A as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public static Tensor linalg_diagonal(Tensor A, long offset, long dim1) {
         return linalg_diagonal(A, offset, dim1, -1L);
     }
 
-    /** The same as {@code linalg_diagonal(A, offset, -2L, -1L)}. */
+    /**
+     * The same as {@code linalg_diagonal(A, offset, -2L, -1L)}.
+     *
+     * @param A as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor linalg_diagonal(Tensor A, long offset) {
         return linalg_diagonal(A, offset, -2L, -1L);
     }
 
-    /** The same as {@code linalg_diagonal(A, 0L, -2L, -1L)}. */
+    /**
+     * The same as {@code linalg_diagonal(A, 0L, -2L, -1L)}.
+     *
+     * @param A as in the formula
+     * @return the result
+     */
     public static Tensor linalg_diagonal(Tensor A) {
         return linalg_diagonal(A, 0L, -2L, -1L);
     }
@@ -10394,6 +12377,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i * m + j] = self[i] * other[j] for each dimension, of size m in other}
      * <p>Shapes: {@code (n_0, ...), (m_0, ...) -> (n_0 m_0, ...)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.kron(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4, 6, 8}, new long[] {4})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -10413,6 +12397,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
      * <p>Shapes: {@code as matmul}.
      * <p>Errors: As matmul.
+     * <p>Example: {@code Torch.linalg_matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 7}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -10434,6 +12419,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - ln(sum_j e^(self_j))}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point <code>dtype</code>.
+     * <p>Example: {@code Torch.log_softmax(Tensor.of(new float[] {0.0f}, new long[] {1}), 0)} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -10449,7 +12435,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code log_softmax(self, dim, (DType) null)}. */
+    /**
+     * The same as {@code log_softmax(self, dim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor log_softmax(Tensor self, long dim) {
         return log_softmax(self, dim, (DType) null);
     }
@@ -10477,7 +12469,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code log_softmax_out(self, dim, (DType) null, out)}. */
+    /**
+     * The same as {@code log_softmax_out(self, dim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor log_softmax_out(Tensor self, long dim, Tensor out) {
         return log_softmax_out(self, dim, (DType) null, out);
     }
@@ -10504,17 +12503,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nll_loss(self, target, weight, reduction, -100L)}. */
+    /**
+     * The same as {@code nll_loss(self, target, weight, reduction, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor nll_loss(Tensor self, Tensor target, @Nullable Tensor weight, long reduction) {
         return nll_loss(self, target, weight, reduction, -100L);
     }
 
-    /** The same as {@code nll_loss(self, target, weight, Reduction.MEAN, -100L)}. */
+    /**
+     * The same as {@code nll_loss(self, target, weight, Reduction.MEAN, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nll_loss(Tensor self, Tensor target, @Nullable Tensor weight) {
         return nll_loss(self, target, weight, Reduction.MEAN, -100L);
     }
 
-    /** The same as {@code nll_loss(self, target, (Tensor) null, Reduction.MEAN, -100L)}. */
+    /**
+     * The same as {@code nll_loss(self, target, (Tensor) null, Reduction.MEAN, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor nll_loss(Tensor self, Tensor target) {
         return nll_loss(self, target, (Tensor) null, Reduction.MEAN, -100L);
     }
@@ -10544,17 +12564,41 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nll_loss_out(self, target, weight, reduction, -100L, out)}. */
+    /**
+     * The same as {@code nll_loss_out(self, target, weight, reduction, -100L, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nll_loss_out(Tensor self, Tensor target, @Nullable Tensor weight, long reduction, Tensor out) {
         return nll_loss_out(self, target, weight, reduction, -100L, out);
     }
 
-    /** The same as {@code nll_loss_out(self, target, weight, Reduction.MEAN, -100L, out)}. */
+    /**
+     * The same as {@code nll_loss_out(self, target, weight, Reduction.MEAN, -100L, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nll_loss_out(Tensor self, Tensor target, @Nullable Tensor weight, Tensor out) {
         return nll_loss_out(self, target, weight, Reduction.MEAN, -100L, out);
     }
 
-    /** The same as {@code nll_loss_out(self, target, (Tensor) null, Reduction.MEAN, -100L, out)}. */
+    /**
+     * The same as {@code nll_loss_out(self, target, (Tensor) null, Reduction.MEAN, -100L, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nll_loss_out(Tensor self, Tensor target, Tensor out) {
         return nll_loss_out(self, target, (Tensor) null, Reduction.MEAN, -100L, out);
     }
@@ -10581,17 +12625,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nll_loss_nd(self, target, weight, reduction, -100L)}. */
+    /**
+     * The same as {@code nll_loss_nd(self, target, weight, reduction, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor nll_loss_nd(Tensor self, Tensor target, @Nullable Tensor weight, long reduction) {
         return nll_loss_nd(self, target, weight, reduction, -100L);
     }
 
-    /** The same as {@code nll_loss_nd(self, target, weight, Reduction.MEAN, -100L)}. */
+    /**
+     * The same as {@code nll_loss_nd(self, target, weight, Reduction.MEAN, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nll_loss_nd(Tensor self, Tensor target, @Nullable Tensor weight) {
         return nll_loss_nd(self, target, weight, Reduction.MEAN, -100L);
     }
 
-    /** The same as {@code nll_loss_nd(self, target, (Tensor) null, Reduction.MEAN, -100L)}. */
+    /**
+     * The same as {@code nll_loss_nd(self, target, (Tensor) null, Reduction.MEAN, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor nll_loss_nd(Tensor self, Tensor target) {
         return nll_loss_nd(self, target, (Tensor) null, Reduction.MEAN, -100L);
     }
@@ -10619,22 +12684,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cross_entropy_loss(self, target, weight, reduction, ignoreIndex, 0.0)}. */
+    /**
+     * The same as {@code cross_entropy_loss(self, target, weight, reduction, ignoreIndex, 0.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @param ignoreIndex as in the formula
+     * @return the result
+     */
     public static Tensor cross_entropy_loss(Tensor self, Tensor target, @Nullable Tensor weight, long reduction, long ignoreIndex) {
         return cross_entropy_loss(self, target, weight, reduction, ignoreIndex, 0.0);
     }
 
-    /** The same as {@code cross_entropy_loss(self, target, weight, reduction, -100L, 0.0)}. */
+    /**
+     * The same as {@code cross_entropy_loss(self, target, weight, reduction, -100L, 0.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor cross_entropy_loss(Tensor self, Tensor target, @Nullable Tensor weight, long reduction) {
         return cross_entropy_loss(self, target, weight, reduction, -100L, 0.0);
     }
 
-    /** The same as {@code cross_entropy_loss(self, target, weight, Reduction.MEAN, -100L, 0.0)}. */
+    /**
+     * The same as {@code cross_entropy_loss(self, target, weight, Reduction.MEAN, -100L, 0.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor cross_entropy_loss(Tensor self, Tensor target, @Nullable Tensor weight) {
         return cross_entropy_loss(self, target, weight, Reduction.MEAN, -100L, 0.0);
     }
 
-    /** The same as {@code cross_entropy_loss(self, target, (Tensor) null, Reduction.MEAN, -100L, 0.0)}. */
+    /**
+     * The same as {@code cross_entropy_loss(self, target, (Tensor) null, Reduction.MEAN, -100L, 0.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor cross_entropy_loss(Tensor self, Tensor target) {
         return cross_entropy_loss(self, target, (Tensor) null, Reduction.MEAN, -100L, 0.0);
     }
@@ -10644,6 +12739,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of (self_i - target_i)^2}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Other dtypes are refused.
+     * <p>Example: {@code Torch.mse_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10659,7 +12755,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mse_loss(self, target, Reduction.MEAN)}. */
+    /**
+     * The same as {@code mse_loss(self, target, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor mse_loss(Tensor self, Tensor target) {
         return mse_loss(self, target, Reduction.MEAN);
     }
@@ -10687,7 +12789,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mse_loss_out(self, target, Reduction.MEAN, out)}. */
+    /**
+     * The same as {@code mse_loss_out(self, target, Reduction.MEAN, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mse_loss_out(Tensor self, Tensor target, Tensor out) {
         return mse_loss_out(self, target, Reduction.MEAN, out);
     }
@@ -10697,6 +12806,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>beta</code> must not be negative. Other dtypes are refused.
+     * <p>Example: {@code Torch.smooth_l1_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.75f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10713,12 +12823,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code smooth_l1_loss(self, target, reduction, 1.0)}. */
+    /**
+     * The same as {@code smooth_l1_loss(self, target, reduction, 1.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor smooth_l1_loss(Tensor self, Tensor target, long reduction) {
         return smooth_l1_loss(self, target, reduction, 1.0);
     }
 
-    /** The same as {@code smooth_l1_loss(self, target, Reduction.MEAN, 1.0)}. */
+    /**
+     * The same as {@code smooth_l1_loss(self, target, Reduction.MEAN, 1.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor smooth_l1_loss(Tensor self, Tensor target) {
         return smooth_l1_loss(self, target, Reduction.MEAN, 1.0);
     }
@@ -10747,12 +12870,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code smooth_l1_loss_out(self, target, reduction, 1.0, out)}. */
+    /**
+     * The same as {@code smooth_l1_loss_out(self, target, reduction, 1.0, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
         return smooth_l1_loss_out(self, target, reduction, 1.0, out);
     }
 
-    /** The same as {@code smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out)}. */
+    /**
+     * The same as {@code smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, Tensor out) {
         return smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out);
     }
@@ -10762,6 +12900,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>delta</code> must be positive. Other dtypes are refused.
+     * <p>Example: {@code Torch.huber_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.75f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10778,12 +12917,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code huber_loss(self, target, reduction, 1.0)}. */
+    /**
+     * The same as {@code huber_loss(self, target, reduction, 1.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor huber_loss(Tensor self, Tensor target, long reduction) {
         return huber_loss(self, target, reduction, 1.0);
     }
 
-    /** The same as {@code huber_loss(self, target, Reduction.MEAN, 1.0)}. */
+    /**
+     * The same as {@code huber_loss(self, target, Reduction.MEAN, 1.0)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor huber_loss(Tensor self, Tensor target) {
         return huber_loss(self, target, Reduction.MEAN, 1.0);
     }
@@ -10812,12 +12964,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code huber_loss_out(self, target, reduction, 1.0, out)}. */
+    /**
+     * The same as {@code huber_loss_out(self, target, reduction, 1.0, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor huber_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
         return huber_loss_out(self, target, reduction, 1.0, out);
     }
 
-    /** The same as {@code huber_loss_out(self, target, Reduction.MEAN, 1.0, out)}. */
+    /**
+     * The same as {@code huber_loss_out(self, target, Reduction.MEAN, 1.0, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor huber_loss_out(Tensor self, Tensor target, Tensor out) {
         return huber_loss_out(self, target, Reduction.MEAN, 1.0, out);
     }
@@ -10827,6 +12994,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
      * <p>Shapes: {@code (*), (*) -> (), or the shape of self without reduction; dimensions of size 1 do not count when the two are paired}.
      * <p>Errors: The elements of <code>self</code> lie in [0, 1]; <code>self</code> and <code>target</code> have one dtype, and, but for dimensions of size 1, one shape or that of <code>target</code> broadcasts to it; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.binary_cross_entropy(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10843,12 +13011,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code binary_cross_entropy(self, target, weight, Reduction.MEAN)}. */
+    /**
+     * The same as {@code binary_cross_entropy(self, target, weight, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor binary_cross_entropy(Tensor self, Tensor target, @Nullable Tensor weight) {
         return binary_cross_entropy(self, target, weight, Reduction.MEAN);
     }
 
-    /** The same as {@code binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN)}. */
+    /**
+     * The same as {@code binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor binary_cross_entropy(Tensor self, Tensor target) {
         return binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN);
     }
@@ -10877,12 +13058,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out)}. */
+    /**
+     * The same as {@code binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, @Nullable Tensor weight, Tensor out) {
         return binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out);
     }
 
-    /** The same as {@code binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out)}. */
+    /**
+     * The same as {@code binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor out) {
         return binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out);
     }
@@ -10892,6 +13088,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i = sigmoid(self_i)}
      * <p>Shapes: {@code (*), (*), (*) broadcastable, (*) broadcastable -> (), or (*) without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.binary_cross_entropy_with_logits(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10909,17 +13106,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN)}. */
+    /**
+     * The same as {@code binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param posWeight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, @Nullable Tensor weight, @Nullable Tensor posWeight) {
         return binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN);
     }
 
-    /** The same as {@code binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN)}. */
+    /**
+     * The same as {@code binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, @Nullable Tensor weight) {
         return binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN);
     }
 
-    /** The same as {@code binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN)}. */
+    /**
+     * The same as {@code binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target) {
         return binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN);
     }
@@ -10929,6 +13147,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of |self_i - target_i|}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.l1_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10944,7 +13163,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code l1_loss(self, target, Reduction.MEAN)}. */
+    /**
+     * The same as {@code l1_loss(self, target, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor l1_loss(Tensor self, Tensor target) {
         return l1_loss(self, target, Reduction.MEAN);
     }
@@ -10954,6 +13179,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with log_target}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Complex tensors are refused.
+     * <p>Example: {@code Torch.kl_div(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -10970,12 +13196,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code kl_div(self, target, reduction, false)}. */
+    /**
+     * The same as {@code kl_div(self, target, reduction, false)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor kl_div(Tensor self, Tensor target, long reduction) {
         return kl_div(self, target, reduction, false);
     }
 
-    /** The same as {@code kl_div(self, target, Reduction.MEAN, false)}. */
+    /**
+     * The same as {@code kl_div(self, target, Reduction.MEAN, false)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor kl_div(Tensor self, Tensor target) {
         return kl_div(self, target, Reduction.MEAN, false);
     }
@@ -10985,6 +13224,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps); `full` adds the approximation of ln target_i! by Stirling for targets above 1}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.poisson_nll_loss(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}), true, false, 0.0, 1)} is {@code Tensor.of(new float[] {1.0f}, new long[] {})}.
      *
      * @param input as in the formula
      * @param target as in the formula
@@ -11008,6 +13248,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of ln(1 + e^(-target_i self_i))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.soft_margin_loss(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -11023,7 +13264,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code soft_margin_loss(self, target, Reduction.MEAN)}. */
+    /**
+     * The same as {@code soft_margin_loss(self, target, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor soft_margin_loss(Tensor self, Tensor target) {
         return soft_margin_loss(self, target, Reduction.MEAN);
     }
@@ -11033,6 +13280,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1}
      * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
      * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.hinge_embedding_loss(Tensor.of(new float[] {0.25f, 0.25f}, new long[] {2}), Tensor.of(new float[] {1.0f, -1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -11049,12 +13297,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code hinge_embedding_loss(self, target, margin, Reduction.MEAN)}. */
+    /**
+     * The same as {@code hinge_embedding_loss(self, target, margin, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @return the result
+     */
     public static Tensor hinge_embedding_loss(Tensor self, Tensor target, double margin) {
         return hinge_embedding_loss(self, target, margin, Reduction.MEAN);
     }
 
-    /** The same as {@code hinge_embedding_loss(self, target, 1.0, Reduction.MEAN)}. */
+    /**
+     * The same as {@code hinge_embedding_loss(self, target, 1.0, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor hinge_embedding_loss(Tensor self, Tensor target) {
         return hinge_embedding_loss(self, target, 1.0, Reduction.MEAN);
     }
@@ -11064,6 +13325,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)}
      * <p>Shapes: {@code (*), (*), (*) -> (), or (*) without reduction}.
      * <p>Errors: All three have as many dimensions; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.margin_ranking_loss(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param input1 as in the formula
      * @param input2 as in the formula
@@ -11081,12 +13343,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN)}. */
+    /**
+     * The same as {@code margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN)}.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @return the result
+     */
     public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, double margin) {
         return margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN);
     }
 
-    /** The same as {@code margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN)}. */
+    /**
+     * The same as {@code margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN)}.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target) {
         return margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN);
     }
@@ -11096,6 +13373,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1}
      * <p>Shapes: {@code (N, D), (N, D), (N) or (D), (D), () -> (), or the shape of target without reduction}.
      * <p>Errors: <code>target</code> has no dimension, or one beside inputs of two; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.cosine_embedding_loss(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {0.0f, 1.0f}, new long[] {2}), Tensor.of(new long[] {-1}, new long[] {}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {})}.
      *
      * @param input1 as in the formula
      * @param input2 as in the formula
@@ -11113,12 +13391,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN)}. */
+    /**
+     * The same as {@code cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN)}.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @return the result
+     */
     public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, double margin) {
         return cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN);
     }
 
-    /** The same as {@code cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN)}. */
+    /**
+     * The same as {@code cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN)}.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target) {
         return cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN);
     }
@@ -11128,6 +13421,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap` takes the lesser of the distances of `negative` to both}
      * <p>Shapes: {@code (N, D) or (D), three times -> (), or (N) or () without reduction}.
      * <p>Errors: All three have as many dimensions; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.triplet_margin_loss(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {})}.
      *
      * @param anchor as in the formula
      * @param positive as in the formula
@@ -11148,27 +13442,72 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN)}. */
+    /**
+     * The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN)}.
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @param margin as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @param swap as in the formula
+     * @return the result
+     */
     public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap) {
         return triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN);
     }
 
-    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN)}. */
+    /**
+     * The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN)}.
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @param margin as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
     public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps) {
         return triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN);
     }
 
-    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN)}. */
+    /**
+     * The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN)}.
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @param margin as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
     public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p) {
         return triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN);
     }
 
-    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN)}. */
+    /**
+     * The same as {@code triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN)}.
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @param margin as in the formula
+     * @return the result
+     */
     public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin) {
         return triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN);
     }
 
-    /** The same as {@code triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN)}. */
+    /**
+     * The same as {@code triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN)}.
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @return the result
+     */
     public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative) {
         return triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN);
     }
@@ -11195,17 +13534,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nll_loss2d(self, target, weight, reduction, -100L)}. */
+    /**
+     * The same as {@code nll_loss2d(self, target, weight, reduction, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor nll_loss2d(Tensor self, Tensor target, @Nullable Tensor weight, long reduction) {
         return nll_loss2d(self, target, weight, reduction, -100L);
     }
 
-    /** The same as {@code nll_loss2d(self, target, weight, Reduction.MEAN, -100L)}. */
+    /**
+     * The same as {@code nll_loss2d(self, target, weight, Reduction.MEAN, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nll_loss2d(Tensor self, Tensor target, @Nullable Tensor weight) {
         return nll_loss2d(self, target, weight, Reduction.MEAN, -100L);
     }
 
-    /** The same as {@code nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L)}. */
+    /**
+     * The same as {@code nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor nll_loss2d(Tensor self, Tensor target) {
         return nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L);
     }
@@ -11215,6 +13575,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y = target_n}
      * <p>Shapes: {@code (N, C) or (C), (N) or () -> (), or the shape of target without reduction}.
      * <p>Errors: <code>p</code> is 1 or 2; <code>target</code> is int64 with values in [0, C); <code>weight</code> has C elements; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>Example: {@code Torch.multi_margin_loss(Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}), Tensor.of(new long[] {0}, new long[] {}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param target as in the formula
@@ -11235,22 +13596,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN)}. */
+    /**
+     * The same as {@code multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param p as in the formula
+     * @param margin as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin, @Nullable Tensor weight) {
         return multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN);
     }
 
-    /** The same as {@code multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN)}. */
+    /**
+     * The same as {@code multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param p as in the formula
+     * @param margin as in the formula
+     * @return the result
+     */
     public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin) {
         return multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN);
     }
 
-    /** The same as {@code multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN)}. */
+    /**
+     * The same as {@code multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
     public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p) {
         return multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN);
     }
 
-    /** The same as {@code multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN)}. */
+    /**
+     * The same as {@code multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor multi_margin_loss(Tensor self, Tensor target) {
         return multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN);
     }
@@ -11275,7 +13666,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code multilabel_margin_loss(self, target, Reduction.MEAN)}. */
+    /**
+     * The same as {@code multilabel_margin_loss(self, target, Reduction.MEAN)}.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @return the result
+     */
     public static Tensor multilabel_margin_loss(Tensor self, Tensor target) {
         return multilabel_margin_loss(self, target, Reduction.MEAN);
     }
@@ -11304,17 +13701,44 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}. */
+    /**
+     * The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank, long reduction) {
         return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false);
     }
 
-    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}. */
+    /**
+     * The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @return the result
+     */
     public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank) {
         return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false);
     }
 
-    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}. */
+    /**
+     * The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @return the result
+     */
     public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long... targetLengths) {
         return ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false);
     }
@@ -11343,17 +13767,44 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}. */
+    /**
+     * The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
     public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction) {
         return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false);
     }
 
-    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}. */
+    /**
+     * The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @return the result
+     */
     public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank) {
         return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false);
     }
 
-    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}. */
+    /**
+     * The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @return the result
+     */
     public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths) {
         return ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false);
     }
@@ -11365,6 +13816,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = e^(self_i) / sum_j e^(self_j)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point <code>dtype</code>.
+     * <p>Example: {@code Torch.softmax(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -11380,7 +13832,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code softmax(self, dim, (DType) null)}. */
+    /**
+     * The same as {@code softmax(self, dim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor softmax(Tensor self, long dim) {
         return softmax(self, dim, (DType) null);
     }
@@ -11408,7 +13866,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code softmax_out(self, dim, (DType) null, out)}. */
+    /**
+     * The same as {@code softmax_out(self, dim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor softmax_out(Tensor self, long dim, Tensor out) {
         return softmax_out(self, dim, (DType) null, out);
     }
@@ -11418,6 +13883,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias, var without correction}
      * <p>Shapes: {@code (..., normalized_shape) -> the same; weight and bias: normalized_shape}.
      * <p>Errors: The last dimensions of <code>input</code> must be <code>normalized_shape</code>, and so must the shapes of <code>weight</code> and <code>bias</code>, which have the dtype of <code>input</code> or, beside half precision, float.
+     * <p>Example: {@code Torch.layer_norm(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {2}, (Tensor) null, (Tensor) null, 0.0)} is {@code Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {1, 2})}.
      *
      * @param input as in the formula
      * @param normalizedShape as in the formula
@@ -11436,22 +13902,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code layer_norm(input, normalizedShape, weight, bias, eps, true)}. */
+    /**
+     * The same as {@code layer_norm(input, normalizedShape, weight, bias, eps, true)}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param eps as in the formula
+     * @return the result
+     */
     public static Tensor layer_norm(Tensor input, long[] normalizedShape, @Nullable Tensor weight, @Nullable Tensor bias, double eps) {
         return layer_norm(input, normalizedShape, weight, bias, eps, true);
     }
 
-    /** The same as {@code layer_norm(input, normalizedShape, weight, bias, 1e-5, true)}. */
+    /**
+     * The same as {@code layer_norm(input, normalizedShape, weight, bias, 1e-5, true)}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor layer_norm(Tensor input, long[] normalizedShape, @Nullable Tensor weight, @Nullable Tensor bias) {
         return layer_norm(input, normalizedShape, weight, bias, 1e-5, true);
     }
 
-    /** The same as {@code layer_norm(input, normalizedShape, weight, (Tensor) null, 1e-5, true)}. */
+    /**
+     * The same as {@code layer_norm(input, normalizedShape, weight, (Tensor) null, 1e-5, true)}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor layer_norm(Tensor input, long[] normalizedShape, @Nullable Tensor weight) {
         return layer_norm(input, normalizedShape, weight, (Tensor) null, 1e-5, true);
     }
 
-    /** The same as {@code layer_norm(input, normalizedShape, (Tensor) null, (Tensor) null, 1e-5, true)}. */
+    /**
+     * The same as {@code layer_norm(input, normalizedShape, (Tensor) null, (Tensor) null, 1e-5, true)}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @return the result
+     */
     public static Tensor layer_norm(Tensor input, long... normalizedShape) {
         return layer_norm(input, normalizedShape, (Tensor) null, (Tensor) null, 1e-5, true);
     }
@@ -11629,6 +14125,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., :] = weight[indices[...], :]}
      * <p>Shapes: {@code (n, d), (*) -> (*, d)}.
      * <p>Errors: The indices must be int32 or int64 and lie in [0, n - 1]. The gradient is dense, whatever <code>sparse</code> says.
+     * <p>Example: {@code Torch.embedding(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 0, 1}, new long[] {3}))} is {@code Tensor.of(new long[] {3, 4, 1, 2, 3, 4}, new long[] {3, 2})}.
      *
      * @param weight as in the formula
      * @param indices as in the formula
@@ -11646,17 +14143,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code embedding(weight, indices, paddingIdx, scaleGradByFreq, false)}. */
+    /**
+     * The same as {@code embedding(weight, indices, paddingIdx, scaleGradByFreq, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param paddingIdx as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @return the result
+     */
     public static Tensor embedding(Tensor weight, Tensor indices, long paddingIdx, boolean scaleGradByFreq) {
         return embedding(weight, indices, paddingIdx, scaleGradByFreq, false);
     }
 
-    /** The same as {@code embedding(weight, indices, paddingIdx, false, false)}. */
+    /**
+     * The same as {@code embedding(weight, indices, paddingIdx, false, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param paddingIdx as in the formula
+     * @return the result
+     */
     public static Tensor embedding(Tensor weight, Tensor indices, long paddingIdx) {
         return embedding(weight, indices, paddingIdx, false, false);
     }
 
-    /** The same as {@code embedding(weight, indices, -1L, false, false)}. */
+    /**
+     * The same as {@code embedding(weight, indices, -1L, false, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
     public static Tensor embedding(Tensor weight, Tensor indices) {
         return embedding(weight, indices, -1L, false, false);
     }
@@ -11688,6 +14206,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j] = 1 if j = self[...], else 0}
      * <p>Shapes: {@code (*) -> (*, num_classes)}.
      * <p>Errors: The indices must be int64, not negative, and below num_classes; -1 stands for one more than the largest.
+     * <p>Example: {@code Torch.one_hot(Tensor.of(new long[] {1, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {0, 1, 1, 0}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param numClasses as in the formula
@@ -11702,7 +14221,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code one_hot(self, -1L)}. */
+    /**
+     * The same as {@code one_hot(self, -1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor one_hot(Tensor self) {
         return one_hot(self, -1L);
     }
@@ -11735,6 +14259,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]}
      * <p>Shapes: {@code (*, I), (*, J), (K, I, J), (K) -> (*, K)}.
      * <p>Errors: The leading dimensions of the inputs agree, and their last ones with the weight.
+     * <p>Example: {@code Torch.bilinear(Tensor.of(new float[] {2.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1, 1, 1}))} is {@code Tensor.of(new float[] {24.0f}, new long[] {1})}.
      *
      * @param input1 as in the formula
      * @param input2 as in the formula
@@ -11751,7 +14276,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bilinear(input1, input2, weight, (Tensor) null)}. */
+    /**
+     * The same as {@code bilinear(input1, input2, weight, (Tensor) null)}.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
     public static Tensor bilinear(Tensor input1, Tensor input2, Tensor weight) {
         return bilinear(input1, input2, weight, (Tensor) null);
     }
@@ -11761,6 +14293,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given}
      * <p>Shapes: {@code (*, L, E), (*, S, E), (*, S, V), (*, L, S) broadcastable -> (*, L, V)}.
      * <p>Errors: All have two dimensions or more and one dtype; <code>attn_mask</code> is bool (True takes part), float or of this dtype, and not given with <code>is_causal</code>. With <code>enable_gqa</code> the heads of <code>key</code> and <code>value</code> divide those of <code>query</code>.
+     * <p>Example: {@code Torch.scaled_dot_product_attention(Tensor.of(new float[] {1.0f}, new long[] {1, 1}), Tensor.of(new float[] {2.0f}, new long[] {1, 1}), Tensor.of(new float[] {3.0f}, new long[] {1, 1}))} is {@code Tensor.of(new float[] {3.0f}, new long[] {1, 1})}.
      *
      * @param query as in the formula
      * @param key as in the formula
@@ -11781,37 +14314,105 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @param isCausal as in the formula
+     * @param scale as in the formula
+     * @param enableGqa as in the formula
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP, boolean isCausal, double scale, boolean enableGqa) {
         return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa);
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @param isCausal as in the formula
+     * @param scale as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP, boolean isCausal, @Nullable Double scale) {
         return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false);
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @param isCausal as in the formula
+     * @param scale as in the formula
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP, boolean isCausal, double scale) {
         return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false);
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @param isCausal as in the formula
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP, boolean isCausal) {
         return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false);
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask, double dropoutP) {
         return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false);
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, @Nullable Tensor attnMask) {
         return scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false);
     }
 
-    /** The same as {@code scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false)}. */
+    /**
+     * The same as {@code scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false)}.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
     public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value) {
         return scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false);
     }
@@ -11842,27 +14443,72 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false)}. */
+    /**
+     * The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @param perSampleWeights as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, @Nullable Tensor perSampleWeights) {
         return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false);
     }
 
-    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false)}. */
+    /**
+     * The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse) {
         return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false);
     }
 
-    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false)}. */
+    /**
+     * The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode) {
         return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false);
     }
 
-    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false)}. */
+    /**
+     * The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq) {
         return embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false);
     }
 
-    /** The same as {@code embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false)}. */
+    /**
+     * The same as {@code embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false)}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets) {
         return embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false);
     }
@@ -11894,7 +14540,20 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx))}. */
+    /**
+     * The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx))}.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @param perSampleWeights as in the formula, or null for none
+     * @param includeLastOffset as in the formula
+     * @param paddingIdx as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, @Nullable Tensor perSampleWeights, boolean includeLastOffset, long paddingIdx) {
         return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx));
     }
@@ -11987,6 +14646,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias, mean and variance of a group}
      * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
      * <p>Errors: The number of channels is a multiple of <code>num_groups</code>, which is positive; <code>weight</code> and <code>bias</code> have an element for each, and the dtype of <code>input</code> or, beside half precision, float.
+     * <p>Example: {@code Torch.group_norm(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), 1, (Tensor) null, (Tensor) null, 0.0)} is {@code Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {1, 2})}.
      *
      * @param input as in the formula
      * @param numGroups as in the formula
@@ -12005,22 +14665,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code group_norm(input, numGroups, weight, bias, eps, true)}. */
+    /**
+     * The same as {@code group_norm(input, numGroups, weight, bias, eps, true)}.
+     *
+     * @param input as in the formula
+     * @param numGroups as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param eps as in the formula
+     * @return the result
+     */
     public static Tensor group_norm(Tensor input, long numGroups, @Nullable Tensor weight, @Nullable Tensor bias, double eps) {
         return group_norm(input, numGroups, weight, bias, eps, true);
     }
 
-    /** The same as {@code group_norm(input, numGroups, weight, bias, 1e-5, true)}. */
+    /**
+     * The same as {@code group_norm(input, numGroups, weight, bias, 1e-5, true)}.
+     *
+     * @param input as in the formula
+     * @param numGroups as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor group_norm(Tensor input, long numGroups, @Nullable Tensor weight, @Nullable Tensor bias) {
         return group_norm(input, numGroups, weight, bias, 1e-5, true);
     }
 
-    /** The same as {@code group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true)}. */
+    /**
+     * The same as {@code group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true)}.
+     *
+     * @param input as in the formula
+     * @param numGroups as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor group_norm(Tensor input, long numGroups, @Nullable Tensor weight) {
         return group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true);
     }
 
-    /** The same as {@code group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true)}. */
+    /**
+     * The same as {@code group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true)}.
+     *
+     * @param input as in the formula
+     * @param numGroups as in the formula
+     * @return the result
+     */
     public static Tensor group_norm(Tensor input, long numGroups) {
         return group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true);
     }
@@ -12030,6 +14720,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = input / sqrt(mean(input^2) + eps) * weight; `eps` is the dtype's distance of 1 from the next number unless given}
      * <p>Shapes: {@code (..., normalized_shape) -> the same; weight: normalized_shape}.
      * <p>Errors: The last dimensions of <code>input</code> must be <code>normalized_shape</code>, and so must the shape of <code>weight</code>.
+     * <p>Example: {@code Torch.rms_norm(Tensor.of(new float[] {3.0f, 3.0f}, new long[] {1, 2}), new long[] {2}, (Tensor) null, 0.0)} is {@code Tensor.of(new float[] {1.0f, 1.0f}, new long[] {1, 2})}.
      *
      * @param input as in the formula
      * @param normalizedShape as in the formula
@@ -12046,17 +14737,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rms_norm(input, normalizedShape, weight, Double.valueOf(eps))}. */
+    /**
+     * The same as {@code rms_norm(input, normalizedShape, weight, Double.valueOf(eps))}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @param eps as in the formula
+     * @return the result
+     */
     public static Tensor rms_norm(Tensor input, long[] normalizedShape, @Nullable Tensor weight, double eps) {
         return rms_norm(input, normalizedShape, weight, Double.valueOf(eps));
     }
 
-    /** The same as {@code rms_norm(input, normalizedShape, weight, (Double) null)}. */
+    /**
+     * The same as {@code rms_norm(input, normalizedShape, weight, (Double) null)}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor rms_norm(Tensor input, long[] normalizedShape, @Nullable Tensor weight) {
         return rms_norm(input, normalizedShape, weight, (Double) null);
     }
 
-    /** The same as {@code rms_norm(input, normalizedShape, (Tensor) null, (Double) null)}. */
+    /**
+     * The same as {@code rms_norm(input, normalizedShape, (Tensor) null, (Double) null)}.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @return the result
+     */
     public static Tensor rms_norm(Tensor input, long... normalizedShape) {
         return rms_norm(input, normalizedShape, (Tensor) null, (Double) null);
     }
@@ -12068,6 +14780,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = -1, 0 or 1}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.sign(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -12107,6 +14820,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the least whole number not below self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.ceil(Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.0f, -0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -12166,6 +14880,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the greatest whole number not above self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.floor(Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, -1.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -12225,6 +14940,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the whole part of self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.trunc(Tensor.of(new float[] {1.5f, -1.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {1.0f, -1.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -12284,6 +15000,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the nearest whole number}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.round(Tensor.of(new float[] {0.5f, 1.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -12343,6 +15060,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool and complex tensors are refused.
+     * <p>Example: {@code Torch.round(Tensor.of(new float[] {0.25f, 1.75f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param decimals as in the formula
@@ -12405,6 +15123,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - trunc(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Other dtypes are refused.
+     * <p>Example: {@code Torch.frac(Tensor.of(new float[] {1.5f, -1.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -12464,6 +15183,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = nan, posinf or neginf, or else self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.nan_to_num(Tensor.of(new float[] {1.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.5f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param nan as in the formula, or null for none
@@ -12480,32 +15200,71 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    /**
+     * The same as {@code nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @param neginf as in the formula
+     * @return the result
+     */
     public static Tensor nan_to_num(Tensor self, double nan, double posinf, double neginf) {
         return nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
     }
 
-    /** The same as {@code nan_to_num(self, nan, posinf, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(self, nan, posinf, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nan_to_num(Tensor self, @Nullable Double nan, @Nullable Double posinf) {
         return nan_to_num(self, nan, posinf, (Double) null);
     }
 
-    /** The same as {@code nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @return the result
+     */
     public static Tensor nan_to_num(Tensor self, double nan, double posinf) {
         return nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
     }
 
-    /** The same as {@code nan_to_num(self, nan, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(self, nan, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nan_to_num(Tensor self, @Nullable Double nan) {
         return nan_to_num(self, nan, (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num(self, Double.valueOf(nan), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(self, Double.valueOf(nan), (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @return the result
+     */
     public static Tensor nan_to_num(Tensor self, double nan) {
         return nan_to_num(self, Double.valueOf(nan), (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num(self, (Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num(self, (Double) null, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor nan_to_num(Tensor self) {
         return nan_to_num(self, (Double) null, (Double) null, (Double) null);
     }
@@ -12533,32 +15292,71 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    /**
+     * The same as {@code nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @param neginf as in the formula
+     * @return what was written
+     */
     public static Tensor nan_to_num_(Tensor self, double nan, double posinf, double neginf) {
         return nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
     }
 
-    /** The same as {@code nan_to_num_(self, nan, posinf, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(self, nan, posinf, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @return what was written
+     */
     public static Tensor nan_to_num_(Tensor self, @Nullable Double nan, @Nullable Double posinf) {
         return nan_to_num_(self, nan, posinf, (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @return what was written
+     */
     public static Tensor nan_to_num_(Tensor self, double nan, double posinf) {
         return nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(self, nan, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(self, nan, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @return what was written
+     */
     public static Tensor nan_to_num_(Tensor self, @Nullable Double nan) {
         return nan_to_num_(self, nan, (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(self, Double.valueOf(nan), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(self, Double.valueOf(nan), (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @return what was written
+     */
     public static Tensor nan_to_num_(Tensor self, double nan) {
         return nan_to_num_(self, Double.valueOf(nan), (Double) null, (Double) null);
     }
 
-    /** The same as {@code nan_to_num_(self, (Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code nan_to_num_(self, (Double) null, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor nan_to_num_(Tensor self) {
         return nan_to_num_(self, (Double) null, (Double) null, (Double) null);
     }
@@ -12587,32 +15385,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf), out)}. */
+    /**
+     * The same as {@code nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf), out)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @param neginf as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nan_to_num_out(Tensor self, double nan, double posinf, double neginf, Tensor out) {
         return nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf), out);
     }
 
-    /** The same as {@code nan_to_num_out(self, nan, posinf, (Double) null, out)}. */
+    /**
+     * The same as {@code nan_to_num_out(self, nan, posinf, (Double) null, out)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nan_to_num_out(Tensor self, @Nullable Double nan, @Nullable Double posinf, Tensor out) {
         return nan_to_num_out(self, nan, posinf, (Double) null, out);
     }
 
-    /** The same as {@code nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null, out)}. */
+    /**
+     * The same as {@code nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null, out)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param posinf as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nan_to_num_out(Tensor self, double nan, double posinf, Tensor out) {
         return nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null, out);
     }
 
-    /** The same as {@code nan_to_num_out(self, nan, (Double) null, (Double) null, out)}. */
+    /**
+     * The same as {@code nan_to_num_out(self, nan, (Double) null, (Double) null, out)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nan_to_num_out(Tensor self, @Nullable Double nan, Tensor out) {
         return nan_to_num_out(self, nan, (Double) null, (Double) null, out);
     }
 
-    /** The same as {@code nan_to_num_out(self, Double.valueOf(nan), (Double) null, (Double) null, out)}. */
+    /**
+     * The same as {@code nan_to_num_out(self, Double.valueOf(nan), (Double) null, (Double) null, out)}.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nan_to_num_out(Tensor self, double nan, Tensor out) {
         return nan_to_num_out(self, Double.valueOf(nan), (Double) null, (Double) null, out);
     }
 
-    /** The same as {@code nan_to_num_out(self, (Double) null, (Double) null, (Double) null, out)}. */
+    /**
+     * The same as {@code nan_to_num_out(self, (Double) null, (Double) null, (Double) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nan_to_num_out(Tensor self, Tensor out) {
         return nan_to_num_out(self, (Double) null, (Double) null, (Double) null, out);
     }
@@ -12622,6 +15465,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = |self_i| with the sign of other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.copysign(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12663,6 +15507,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = |self_i| with the sign of other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.copysign(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), -1)} is {@code Tensor.of(new float[] {-1.0f, -2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12706,6 +15551,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - other_i * trunc(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>Example: {@code Torch.fmod(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {3, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {1, -1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12747,6 +15593,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - other * trunc(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.fmod(Tensor.of(new long[] {7, -7}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {1, -1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12790,6 +15637,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - other_i * floor(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>Example: {@code Torch.remainder(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {3, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12831,6 +15679,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - other * floor(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.remainder(Tensor.of(new long[] {7, -7}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12874,6 +15723,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self - other_i * floor(self / other_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of other}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.remainder(7, Tensor.of(new long[] {4, 5}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12894,6 +15744,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = floor(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>Example: {@code Torch.floor_divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12935,6 +15786,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = floor(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: An integer divided by zero is an error.
+     * <p>Example: {@code Torch.floor_divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12955,6 +15807,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.minimum(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -12996,6 +15849,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = max(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.fmax(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13037,6 +15891,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.fmin(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13078,6 +15933,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 0 if self_i < 0, values_i if self_i = 0, else 1}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both tensors must have the same dtype. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.heaviside(Tensor.of(new float[] {-1.0f, 0.0f, 2.0f}, new long[] {3}), Tensor.of(new float[] {0.5f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param values as in the formula
@@ -13119,6 +15975,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = max(self_i, min_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.clamp_min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param min as in the formula
@@ -13181,6 +16038,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(self_i, max_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.clamp_max(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param max as in the formula
@@ -13243,6 +16101,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i + weight * (end_i - self_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.lerp(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {4.0f, 4.0f}, new long[] {2}), 0.5)} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param end as in the formula
@@ -13288,6 +16147,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i + weight_i * (end_i - self_i)}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.lerp(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {4.0f, 4.0f}, new long[] {2}), Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param end as in the formula
@@ -13331,6 +16191,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i + value * tensor1_i * tensor2_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.addcmul(Tensor.of(new long[] {1, 1}, new long[] {2}), Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {4, 5}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {17, 31}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param tensor1 as in the formula
@@ -13348,7 +16209,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addcmul(self, tensor1, tensor2, 1)}. */
+    /**
+     * The same as {@code addcmul(self, tensor1, tensor2, 1)}.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @return the result
+     */
     public static Tensor addcmul(Tensor self, Tensor tensor1, Tensor tensor2) {
         return addcmul(self, tensor1, tensor2, 1);
     }
@@ -13378,7 +16246,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addcmul_out(self, tensor1, tensor2, 1, out)}. */
+    /**
+     * The same as {@code addcmul_out(self, tensor1, tensor2, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addcmul_out(Tensor self, Tensor tensor1, Tensor tensor2, Tensor out) {
         return addcmul_out(self, tensor1, tensor2, 1, out);
     }
@@ -13388,6 +16264,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i + value * tensor1_i / tensor2_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: Quotients of integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.addcdiv(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {6.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), 2)} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param tensor1 as in the formula
@@ -13405,7 +16282,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addcdiv(self, tensor1, tensor2, 1)}. */
+    /**
+     * The same as {@code addcdiv(self, tensor1, tensor2, 1)}.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @return the result
+     */
     public static Tensor addcdiv(Tensor self, Tensor tensor1, Tensor tensor2) {
         return addcdiv(self, tensor1, tensor2, 1);
     }
@@ -13435,7 +16319,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code addcdiv_out(self, tensor1, tensor2, 1, out)}. */
+    /**
+     * The same as {@code addcdiv_out(self, tensor1, tensor2, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor addcdiv_out(Tensor self, Tensor tensor1, Tensor tensor2, Tensor out) {
         return addcdiv_out(self, tensor1, tensor2, 1, out);
     }
@@ -13445,6 +16337,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - alpha * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: As sub.
+     * <p>Example: {@code Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13461,7 +16354,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code subtract(self, other, 1)}. */
+    /**
+     * The same as {@code subtract(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor subtract(Tensor self, Tensor other) {
         return subtract(self, other, 1);
     }
@@ -13490,7 +16389,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code subtract_out(self, other, 1, out)}. */
+    /**
+     * The same as {@code subtract_out(self, other, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor subtract_out(Tensor self, Tensor other, Tensor out) {
         return subtract_out(self, other, 1, out);
     }
@@ -13500,6 +16406,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - alpha * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: As sub.
+     * <p>Example: {@code Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), 1)} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13517,7 +16424,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code subtract(self, other, 1)}. */
+    /**
+     * The same as {@code subtract(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor subtract(Tensor self, Number other) {
         return subtract(self, other, 1);
     }
@@ -13527,6 +16440,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 8}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13568,6 +16482,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {3, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13588,6 +16503,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13629,6 +16545,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2)} is {@code Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13649,6 +16566,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13690,6 +16608,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2)} is {@code Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13710,6 +16629,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = round(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>Example: {@code Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor")} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13753,6 +16673,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = round(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>Example: {@code Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc")} is {@code Tensor.of(new long[] {3, -3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13792,6 +16713,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the angle from the first axis to self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.angle(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -13831,6 +16753,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both must be of one dtype; tolerances must not be negative.
+     * <p>Example: {@code Torch.isclose(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13848,17 +16771,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code isclose(self, other, rtol, atol, false)}. */
+    /**
+     * The same as {@code isclose(self, other, rtol, atol, false)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @param atol as in the formula
+     * @return the result
+     */
     public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol) {
         return isclose(self, other, rtol, atol, false);
     }
 
-    /** The same as {@code isclose(self, other, rtol, 1e-8, false)}. */
+    /**
+     * The same as {@code isclose(self, other, rtol, 1e-8, false)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @return the result
+     */
     public static Tensor isclose(Tensor self, Tensor other, double rtol) {
         return isclose(self, other, rtol, 1e-8, false);
     }
 
-    /** The same as {@code isclose(self, other, 1e-5, 1e-8, false)}. */
+    /**
+     * The same as {@code isclose(self, other, 1e-5, 1e-8, false)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor isclose(Tensor self, Tensor other) {
         return isclose(self, other, 1e-5, 1e-8, false);
     }
@@ -13868,6 +16812,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the imaginary part of self_i is 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.isreal(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new boolean[] {true}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -13927,6 +16872,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * 2^(other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast.
+     * <p>Example: {@code Torch.ldexp(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {3}, new long[] {1}))} is {@code Tensor.of(new float[] {8.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13946,6 +16892,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = the number next to self_i towards other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.nextafter(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -13987,6 +16934,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both must be integers.
+     * <p>Example: {@code Torch.gcd(Tensor.of(new long[] {12, 7}, new long[] {2}), Tensor.of(new long[] {18, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {6, 7}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14049,6 +16997,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Both must be integers.
+     * <p>Example: {@code Torch.lcm(Tensor.of(new long[] {4, 3}, new long[] {2}), Tensor.of(new long[] {6, 0}, new long[] {2}))} is {@code Tensor.of(new long[] {12, 0}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14138,12 +17087,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _fused_sgd_(self, grads, momentumBufferList, weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, gradScale, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_sgd_(self, grads, momentumBufferList, weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, gradScale, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param momentumBufferList as in the formula
+     * @param weightDecay as in the formula
+     * @param momentum as in the formula
+     * @param lr as in the formula
+     * @param dampening as in the formula
+     * @param nesterov as in the formula
+     * @param maximize as in the formula
+     * @param isFirstStep as in the formula
+     * @param gradScale as in the formula, or null for none
+     */
     public static void _fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentumBufferList, double weightDecay, double momentum, double lr, double dampening, boolean nesterov, boolean maximize, boolean isFirstStep, @Nullable Tensor gradScale) {
         _fused_sgd_(self, grads, momentumBufferList, weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, gradScale, (Tensor) null);
     }
 
-    /** The same as {@code _fused_sgd_(self, grads, momentumBufferList, weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_sgd_(self, grads, momentumBufferList, weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param momentumBufferList as in the formula
+     * @param weightDecay as in the formula
+     * @param momentum as in the formula
+     * @param lr as in the formula
+     * @param dampening as in the formula
+     * @param nesterov as in the formula
+     * @param maximize as in the formula
+     * @param isFirstStep as in the formula
+     */
     public static void _fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentumBufferList, double weightDecay, double momentum, double lr, double dampening, boolean nesterov, boolean maximize, boolean isFirstStep) {
         _fused_sgd_(self, grads, momentumBufferList, weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, (Tensor) null, (Tensor) null);
     }
@@ -14181,12 +17157,45 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _fused_adam_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, gradScale, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_adam_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, gradScale, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param expAvgs as in the formula
+     * @param expAvgSqs as in the formula
+     * @param maxExpAvgSqs as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param beta1 as in the formula
+     * @param beta2 as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param amsgrad as in the formula
+     * @param maximize as in the formula
+     * @param gradScale as in the formula, or null for none
+     */
     public static void _fused_adam_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize, @Nullable Tensor gradScale) {
         _fused_adam_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, gradScale, (Tensor) null);
     }
 
-    /** The same as {@code _fused_adam_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_adam_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param expAvgs as in the formula
+     * @param expAvgSqs as in the formula
+     * @param maxExpAvgSqs as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param beta1 as in the formula
+     * @param beta2 as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param amsgrad as in the formula
+     * @param maximize as in the formula
+     */
     public static void _fused_adam_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize) {
         _fused_adam_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null);
     }
@@ -14224,12 +17233,45 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, gradScale, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, gradScale, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param expAvgs as in the formula
+     * @param expAvgSqs as in the formula
+     * @param maxExpAvgSqs as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param beta1 as in the formula
+     * @param beta2 as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param amsgrad as in the formula
+     * @param maximize as in the formula
+     * @param gradScale as in the formula, or null for none
+     */
     public static void _fused_adamw_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize, @Nullable Tensor gradScale) {
         _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, gradScale, (Tensor) null);
     }
 
-    /** The same as {@code _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param expAvgs as in the formula
+     * @param expAvgSqs as in the formula
+     * @param maxExpAvgSqs as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param beta1 as in the formula
+     * @param beta2 as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param amsgrad as in the formula
+     * @param maximize as in the formula
+     */
     public static void _fused_adamw_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize) {
         _fused_adamw_(self, grads, expAvgs, expAvgSqs, maxExpAvgSqs, stateSteps, lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, (Tensor) null, (Tensor) null);
     }
@@ -14263,12 +17305,37 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, gradScale, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, gradScale, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param stateSums as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param lrDecay as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param maximize as in the formula
+     * @param gradScale as in the formula, or null for none
+     */
     public static void _fused_adagrad_(Tensor[] self, Tensor[] grads, Tensor[] stateSums, Tensor[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize, @Nullable Tensor gradScale) {
         _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, gradScale, (Tensor) null);
     }
 
-    /** The same as {@code _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param stateSums as in the formula
+     * @param stateSteps as in the formula
+     * @param lr as in the formula
+     * @param lrDecay as in the formula
+     * @param weightDecay as in the formula
+     * @param eps as in the formula
+     * @param maximize as in the formula
+     */
     public static void _fused_adagrad_(Tensor[] self, Tensor[] grads, Tensor[] stateSums, Tensor[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize) {
         _fused_adagrad_(self, grads, stateSums, stateSteps, lr, lrDecay, weightDecay, eps, maximize, (Tensor) null, (Tensor) null);
     }
@@ -14305,12 +17372,43 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, gradScale, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, gradScale, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param squareAvgs as in the formula
+     * @param gradAvgs as in the formula
+     * @param momentumBufferList as in the formula
+     * @param lr as in the formula
+     * @param alpha as in the formula
+     * @param eps as in the formula
+     * @param weightDecay as in the formula
+     * @param momentum as in the formula
+     * @param centered as in the formula
+     * @param maximize as in the formula
+     * @param gradScale as in the formula, or null for none
+     */
     public static void _fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] squareAvgs, Tensor[] gradAvgs, Tensor[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize, @Nullable Tensor gradScale) {
         _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, gradScale, (Tensor) null);
     }
 
-    /** The same as {@code _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param grads as in the formula
+     * @param squareAvgs as in the formula
+     * @param gradAvgs as in the formula
+     * @param momentumBufferList as in the formula
+     * @param lr as in the formula
+     * @param alpha as in the formula
+     * @param eps as in the formula
+     * @param weightDecay as in the formula
+     * @param momentum as in the formula
+     * @param centered as in the formula
+     * @param maximize as in the formula
+     */
     public static void _fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] squareAvgs, Tensor[] gradAvgs, Tensor[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize) {
         _fused_rmsprop_(self, grads, squareAvgs, gradAvgs, momentumBufferList, lr, alpha, eps, weightDecay, momentum, centered, maximize, (Tensor) null, (Tensor) null);
     }
@@ -14322,6 +17420,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i + alpha * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors <code>alpha</code> must be integral.
+     * <p>Example: {@code Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {7, 10}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14338,7 +17437,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code add(self, other, 1)}. */
+    /**
+     * The same as {@code add(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor add(Tensor self, Tensor other) {
         return add(self, other, 1);
     }
@@ -14367,7 +17472,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code add_out(self, other, 1, out)}. */
+    /**
+     * The same as {@code add_out(self, other, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor add_out(Tensor self, Tensor other, Tensor out) {
         return add_out(self, other, 1, out);
     }
@@ -14377,6 +17489,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i + alpha * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: For integral tensors <code>alpha</code> must be integral.
+     * <p>Example: {@code Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14394,7 +17507,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code add(self, other, 1)}. */
+    /**
+     * The same as {@code add(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor add(Tensor self, Number other) {
         return add(self, other, 1);
     }
@@ -14404,6 +17523,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - alpha * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors <code>alpha</code> must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+     * <p>Example: {@code Torch.sub(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14420,7 +17540,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sub(self, other, 1)}. */
+    /**
+     * The same as {@code sub(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor sub(Tensor self, Tensor other) {
         return sub(self, other, 1);
     }
@@ -14449,7 +17575,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sub_out(self, other, 1, out)}. */
+    /**
+     * The same as {@code sub_out(self, other, 1, out)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor sub_out(Tensor self, Tensor other, Tensor out) {
         return sub_out(self, other, 1, out);
     }
@@ -14459,6 +17592,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i - alpha * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: For integral tensors <code>alpha</code> must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+     * <p>Example: {@code Torch.sub(Tensor.of(new long[] {5, 7}, new long[] {2}), 1)} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14476,7 +17610,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sub(self, other, 1)}. */
+    /**
+     * The same as {@code sub(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor sub(Tensor self, Number other) {
         return sub(self, other, 1);
     }
@@ -14486,6 +17626,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = other_i - alpha * self_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors <code>alpha</code> must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+     * <p>Example: {@code Torch.rsub(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {5, 7}, new long[] {2}))} is {@code Tensor.of(new long[] {4, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14502,7 +17643,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rsub(self, other, 1)}. */
+    /**
+     * The same as {@code rsub(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor rsub(Tensor self, Tensor other) {
         return rsub(self, other, 1);
     }
@@ -14512,6 +17659,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = other - alpha * self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: For integral tensors <code>alpha</code> must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+     * <p>Example: {@code Torch.rsub(Tensor.of(new long[] {1, 2}, new long[] {2}), 10)} is {@code Tensor.of(new long[] {9, 8}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14529,7 +17677,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rsub(self, other, 1)}. */
+    /**
+     * The same as {@code rsub(self, other, 1)}.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
     public static Tensor rsub(Tensor self, Number other) {
         return rsub(self, other, 1);
     }
@@ -14539,6 +17693,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.mul(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 8}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14580,6 +17735,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place result.
+     * <p>Example: {@code Torch.mul(Tensor.of(new long[] {1, 2}, new long[] {2}), 3)} is {@code Tensor.of(new long[] {3, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14600,6 +17756,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.div(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14641,6 +17798,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / other}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: The promoted dtype must be castable to an in-place result.
+     * <p>Example: {@code Torch.div(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2)} is {@code Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14661,6 +17819,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = round(self_i / other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. <code>rounding_mode</code> is None, "trunc" or "floor"; an integer division by zero is an error.
+     * <p>Example: {@code Torch.div(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor")} is {@code Tensor.of(new long[] {3, -4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14704,6 +17863,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = round(self_i / other)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: <code>rounding_mode</code> is None, "trunc" or "floor"; an integer division by zero is an error.
+     * <p>Example: {@code Torch.div(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc")} is {@code Tensor.of(new long[] {3, -3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -14725,6 +17885,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = -self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Bool tensors are refused: use logical_not.
+     * <p>Example: {@code Torch.neg(Tensor.of(new long[] {1, -2}, new long[] {2}))} is {@code Tensor.of(new long[] {-1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -14784,6 +17945,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = |self_i|}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.abs(Tensor.of(new long[] {-2, 3}, new long[] {2}))} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -14843,6 +18005,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i / |self_i|, 0 at 0}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sgn(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -14882,6 +18045,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = e^(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.exp(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -14941,6 +18105,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = sqrt(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     * <p>Example: {@code Torch.sqrt(Tensor.of(new float[] {4.0f, 9.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15000,6 +18165,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ln(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>Example: {@code Torch.log(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15059,6 +18225,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = 1 / self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None: the reciprocal of zero is infinite.
+     * <p>Example: {@code Torch.reciprocal(Tensor.of(new float[] {2.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15118,6 +18285,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = max(0, self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.relu(Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15156,6 +18324,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(max(self_i, min), max)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: At least one bound must be given; complex tensors are refused.
+     * <p>Example: {@code Torch.clamp(Tensor.of(new long[] {-3, 0, 3}, new long[] {3}), -1, 1)} is {@code Tensor.of(new long[] {-1, 0, 1}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param min as in the formula, or null for none
@@ -15173,12 +18342,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clamp(self, min, (Number) null)}. */
+    /**
+     * The same as {@code clamp(self, min, (Number) null)}.
+     *
+     * @param self as in the formula
+     * @param min as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor clamp(Tensor self, @Nullable Number min) {
         return clamp(self, min, (Number) null);
     }
 
-    /** The same as {@code clamp(self, (Number) null, (Number) null)}. */
+    /**
+     * The same as {@code clamp(self, (Number) null, (Number) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor clamp(Tensor self) {
         return clamp(self, (Number) null, (Number) null);
     }
@@ -15207,12 +18387,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clamp_(self, min, (Number) null)}. */
+    /**
+     * The same as {@code clamp_(self, min, (Number) null)}.
+     *
+     * @param self as in the formula
+     * @param min as in the formula, or null for none
+     * @return what was written
+     */
     public static Tensor clamp_(Tensor self, @Nullable Number min) {
         return clamp_(self, min, (Number) null);
     }
 
-    /** The same as {@code clamp_(self, (Number) null, (Number) null)}. */
+    /**
+     * The same as {@code clamp_(self, (Number) null, (Number) null)}.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
     public static Tensor clamp_(Tensor self) {
         return clamp_(self, (Number) null, (Number) null);
     }
@@ -15242,12 +18433,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clamp_out(self, min, (Number) null, out)}. */
+    /**
+     * The same as {@code clamp_out(self, min, (Number) null, out)}.
+     *
+     * @param self as in the formula
+     * @param min as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor clamp_out(Tensor self, @Nullable Number min, Tensor out) {
         return clamp_out(self, min, (Number) null, out);
     }
 
-    /** The same as {@code clamp_out(self, (Number) null, (Number) null, out)}. */
+    /**
+     * The same as {@code clamp_out(self, (Number) null, (Number) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor clamp_out(Tensor self, Tensor out) {
         return clamp_out(self, (Number) null, (Number) null, out);
     }
@@ -15257,6 +18461,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(max(self_i, min_i), max_i)}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: At least one bound must be given; complex tensors are refused. The shapes must broadcast.
+     * <p>Example: {@code Torch.clamp(Tensor.of(new long[] {-3, 3}, new long[] {2}), Tensor.of(new long[] {-1, -1}, new long[] {2}), Tensor.of(new long[] {1, 1}, new long[] {2}))} is {@code Tensor.of(new long[] {-1, 1}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param min as in the formula, or null for none
@@ -15272,7 +18477,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clamp(self, min, (Tensor) null)}. */
+    /**
+     * The same as {@code clamp(self, min, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param min as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor clamp(Tensor self, @Nullable Tensor min) {
         return clamp(self, min, (Tensor) null);
     }
@@ -15299,7 +18510,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clamp_(self, min, (Tensor) null)}. */
+    /**
+     * The same as {@code clamp_(self, min, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param min as in the formula, or null for none
+     * @return what was written
+     */
     public static Tensor clamp_(Tensor self, @Nullable Tensor min) {
         return clamp_(self, min, (Tensor) null);
     }
@@ -15327,7 +18544,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code clamp_out(self, min, (Tensor) null, out)}. */
+    /**
+     * The same as {@code clamp_out(self, min, (Tensor) null, out)}.
+     *
+     * @param self as in the formula
+     * @param min as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor clamp_out(Tensor self, @Nullable Tensor min, Tensor out) {
         return clamp_out(self, min, (Tensor) null, out);
     }
@@ -15337,6 +18561,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = max(self_i, min)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.clamp_min(Tensor.of(new long[] {-3, 3}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {0, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param min as in the formula
@@ -15402,6 +18627,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(self_i, max)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.clamp_max(Tensor.of(new long[] {-3, 3}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {-3, 0}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param max as in the formula
@@ -15467,6 +18693,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = max(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.maximum(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -15508,6 +18735,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = max(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.max(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -15549,6 +18777,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = min(self_i, other_i)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>Example: {@code Torch.min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -15590,6 +18819,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
      * <p>Errors: The condition must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 4}, new long[] {2})}.
      *
      * @param condition as in the formula
      * @param self as in the formula
@@ -15633,6 +18863,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The condition must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), 0, Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {0, 4}, new long[] {2})}.
      *
      * @param condition as in the formula
      * @param self as in the formula
@@ -15654,6 +18885,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i if condition_i, else other}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: The condition must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {1, 0}, new long[] {2})}.
      *
      * @param condition as in the formula
      * @param self as in the formula
@@ -15675,6 +18907,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self if condition_i, else other}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: The condition must be bool; the shapes must broadcast.
+     * <p>Example: {@code Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), 1, 0)} is {@code Tensor.of(new long[] {1, 0}, new long[] {2})}.
      *
      * @param condition as in the formula
      * @param self as in the formula
@@ -15697,6 +18930,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = value if mask_i, else self_i}
      * <p>Shapes: {@code (*), mask broadcastable with (*) -> (*)}.
      * <p>Errors: The mask must be bool; the value must fit the dtype.
+     * <p>Example: {@code Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), 9)} is {@code Tensor.of(new long[] {9, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param mask as in the formula
@@ -15718,6 +18952,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = value if mask_i, else self_i}
      * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
      * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     * <p>Example: {@code Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {9}, new long[] {}))} is {@code Tensor.of(new long[] {9, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param mask as in the formula
@@ -15738,6 +18973,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.conj_physical(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15797,6 +19033,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.conj(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15833,6 +19070,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = Re(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.real(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -15853,6 +19091,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
      * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     * <p>Example: {@code Torch.max_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 4}), new long[] {2})} is {@code Tensor.of(new float[] {3.0f, 5.0f}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -15871,42 +19110,106 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}. */
+    /**
+     * The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long padding, long dilation, boolean ceilMode) {
         return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode);
     }
 
-    /** The same as {@code max_pool1d(self, kernelSize, stride, padding, dilation, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, kernelSize, stride, padding, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
         return max_pool1d(self, kernelSize, stride, padding, dilation, false);
     }
 
-    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long padding, long... dilation) {
         return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false);
     }
 
-    /** The same as {@code max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long... padding) {
         return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long[] kernelSize, long... stride) {
         return max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long kernelSize, long... stride) {
         return max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Tensor max_pool1d(Tensor self, long... kernelSize) {
         return max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
     }
@@ -15935,42 +19238,106 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long padding, long dilation, boolean ceilMode) {
         return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
         return max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long padding, long... dilation) {
         return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long... padding) {
         return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long... stride) {
         return max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long... stride) {
         return max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long... kernelSize) {
         return max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
     }
@@ -15980,6 +19347,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     * <p>Example: {@code Torch.max_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 2, 2}), new long[] {2, 2})} is {@code Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -15998,22 +19366,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_pool2d(self, kernelSize, stride, padding, dilation, false)}. */
+    /**
+     * The same as {@code max_pool2d(self, kernelSize, stride, padding, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
         return max_pool2d(self, kernelSize, stride, padding, dilation, false);
     }
 
-    /** The same as {@code max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor max_pool2d(Tensor self, long[] kernelSize, long... stride) {
         return max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Tensor max_pool2d(Tensor self, long... kernelSize) {
         return max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
     }
@@ -16042,22 +19440,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    /**
+     * The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
         return max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false);
     }
 
-    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long... stride) {
         return max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long... kernelSize) {
         return max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
     }
@@ -16067,6 +19495,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
      * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     * <p>Example: {@code Torch.max_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 2, 2})} is {@code Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1, 1})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -16085,22 +19514,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_pool3d(self, kernelSize, stride, padding, dilation, false)}. */
+    /**
+     * The same as {@code max_pool3d(self, kernelSize, stride, padding, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
         return max_pool3d(self, kernelSize, stride, padding, dilation, false);
     }
 
-    /** The same as {@code max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor max_pool3d(Tensor self, long[] kernelSize, long... stride) {
         return max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Tensor max_pool3d(Tensor self, long... kernelSize) {
         return max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
     }
@@ -16129,22 +19588,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    /**
+     * The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
         return max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false);
     }
 
-    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long... stride) {
         return max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
     }
 
-    /** The same as {@code max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    /**
+     * The same as {@code max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long... kernelSize) {
         return max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
     }
@@ -16154,6 +19643,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), or without}
      * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     * <p>Example: {@code Torch.avg_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 4}), new long[] {2})} is {@code Tensor.of(new float[] {2.0f, 4.0f}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -16172,42 +19662,106 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad)}. */
+    /**
+     * The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long padding, boolean ceilMode, boolean countIncludePad) {
         return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad);
     }
 
-    /** The same as {@code avg_pool1d(self, kernelSize, stride, padding, ceilMode, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, kernelSize, stride, padding, ceilMode, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
         return avg_pool1d(self, kernelSize, stride, padding, ceilMode, true);
     }
 
-    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long padding, boolean ceilMode) {
         return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true);
     }
 
-    /** The same as {@code avg_pool1d(self, kernelSize, stride, padding, false, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, kernelSize, stride, padding, false, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return avg_pool1d(self, kernelSize, stride, padding, false, true);
     }
 
-    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long... padding) {
         return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true);
     }
 
-    /** The same as {@code avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long... stride) {
         return avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true);
     }
 
-    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long kernelSize, long... stride) {
         return avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true);
     }
 
-    /** The same as {@code avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true)}. */
+    /**
+     * The same as {@code avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool1d(Tensor self, long... kernelSize) {
         return avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true);
     }
@@ -16217,6 +19771,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
+     * <p>Example: {@code Torch.avg_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 2, 2}), new long[] {2, 2})} is {@code Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -16236,32 +19791,83 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}. */
+    /**
+     * The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @param divisorOverride as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, long divisorOverride) {
         return avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride));
     }
 
-    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
         return avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null);
     }
 
-    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
         return avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null);
     }
 
-    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null);
     }
 
-    /** The same as {@code avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long... stride) {
         return avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null);
     }
 
-    /** The same as {@code avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool2d(Tensor self, long... kernelSize) {
         return avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null);
     }
@@ -16271,6 +19877,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
      * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
+     * <p>Example: {@code Torch.avg_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 2, 2})} is {@code Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1, 1})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -16290,32 +19897,83 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}. */
+    /**
+     * The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @param divisorOverride as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, long divisorOverride) {
         return avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride));
     }
 
-    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
         return avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null);
     }
 
-    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
         return avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null);
     }
 
-    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
         return avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null);
     }
 
-    /** The same as {@code avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long... stride) {
         return avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null);
     }
 
-    /** The same as {@code avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}. */
+    /**
+     * The same as {@code avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @return the result
+     */
     public static Tensor avg_pool3d(Tensor self, long... kernelSize) {
         return avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null);
     }
@@ -16325,6 +19983,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
      * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with output_size}.
      * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     * <p>Example: {@code Torch.adaptive_avg_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 4}), new long[] {2})} is {@code Tensor.of(new float[] {2.0f, 4.0f}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -16364,6 +20023,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with output_size}.
      * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     * <p>Example: {@code Torch.adaptive_avg_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 2, 2}), new long[] {1, 1})} is {@code Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -16425,6 +20085,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
      * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with output_size}.
      * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     * <p>Example: {@code Torch.adaptive_avg_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 1, 1})} is {@code Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1, 1})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -16486,6 +20147,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[indices[i]] = self[i]}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W), twice -> the same with output_size}.
      * <p>Errors: <code>indices</code> is int64 with the shape of <code>self</code>, and within planes of the output.
+     * <p>Example: {@code Torch.max_unpool2d(Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1}), Tensor.of(new long[] {3}, new long[] {1, 1, 1}), new long[] {2, 2})} is {@code Tensor.of(new float[] {0.0f, 0.0f, 0.0f, 5.0f}, new long[] {1, 2, 2})}.
      *
      * @param self as in the formula
      * @param indices as in the formula
@@ -16539,7 +20201,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.rand(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code rand(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code rand(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor rand(long... size) {
         return rand(size, TensorOptions.DEFAULT);
     }
@@ -16580,7 +20247,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.rand_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code rand(size, generator, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code rand(size, generator, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
     public static Tensor rand(long[] size, @Nullable Generator generator) {
         return rand(size, generator, TensorOptions.DEFAULT);
     }
@@ -16627,12 +20300,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rand_like(self, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code rand_like(self, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor rand_like(Tensor self, TensorOptions options) {
         return rand_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code rand_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code rand_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor rand_like(Tensor self) {
         return rand_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -16651,7 +20335,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randn(size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randn(size, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code randn(size, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor randn(long... size) {
         return randn(size, TensorOptions.DEFAULT);
     }
@@ -16692,7 +20381,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randn_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randn(size, generator, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code randn(size, generator, TensorOptions.DEFAULT)}.
+     *
+     * @param size as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
     public static Tensor randn(long[] size, @Nullable Generator generator) {
         return randn(size, generator, TensorOptions.DEFAULT);
     }
@@ -16739,12 +20434,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code randn_like(self, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code randn_like(self, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor randn_like(Tensor self, TensorOptions options) {
         return randn_like(self, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code randn_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code randn_like(self, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor randn_like(Tensor self) {
         return randn_like(self, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -16764,7 +20470,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randint(high, size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randint(high, size, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code randint(high, size, TensorOptions.of(DType.INT64))}.
+     *
+     * @param high as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor randint(long high, long[] size) {
         return randint(high, size, TensorOptions.of(DType.INT64));
     }
@@ -16807,7 +20519,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randint_generator(high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randint(high, size, generator, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code randint(high, size, generator, TensorOptions.of(DType.INT64))}.
+     *
+     * @param high as in the formula
+     * @param size as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
     public static Tensor randint(long high, long[] size, @Nullable Generator generator) {
         return randint(high, size, generator, TensorOptions.of(DType.INT64));
     }
@@ -16851,7 +20570,14 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randint_low(low, high, size, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randint(low, high, size, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code randint(low, high, size, TensorOptions.of(DType.INT64))}.
+     *
+     * @param low as in the formula
+     * @param high as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor randint(long low, long high, long[] size) {
         return randint(low, high, size, TensorOptions.of(DType.INT64));
     }
@@ -16896,7 +20622,15 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randint_low_generator(low, high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randint(low, high, size, generator, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code randint(low, high, size, generator, TensorOptions.of(DType.INT64))}.
+     *
+     * @param low as in the formula
+     * @param high as in the formula
+     * @param size as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
     public static Tensor randint(long low, long high, long[] size, @Nullable Generator generator) {
         return randint(low, high, size, generator, TensorOptions.of(DType.INT64));
     }
@@ -16939,7 +20673,12 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randperm(n, TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randperm(n, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code randperm(n, TensorOptions.of(DType.INT64))}.
+     *
+     * @param n as in the formula
+     * @return the result
+     */
     public static Tensor randperm(long n) {
         return randperm(n, TensorOptions.of(DType.INT64));
     }
@@ -16980,7 +20719,13 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.randperm_generator(n, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code randperm(n, generator, TensorOptions.of(DType.INT64))}. */
+    /**
+     * The same as {@code randperm(n, generator, TensorOptions.of(DType.INT64))}.
+     *
+     * @param n as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
     public static Tensor randperm(long n, @Nullable Generator generator) {
         return randperm(n, generator, TensorOptions.of(DType.INT64));
     }
@@ -17024,12 +20769,27 @@ public abstract sealed class TorchFunctions permits Torch {
         return TensorOptions.finish(options, Tensor.wrap(Native.normal_float_float(mean, std, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
-    /** The same as {@code normal(mean, std, size, generator, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code normal(mean, std, size, generator, TensorOptions.DEFAULT)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param size as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
     public static Tensor normal(double mean, double std, long[] size, @Nullable Generator generator) {
         return normal(mean, std, size, generator, TensorOptions.DEFAULT);
     }
 
-    /** The same as {@code normal(mean, std, size, (Generator) null, TensorOptions.DEFAULT)}. */
+    /**
+     * The same as {@code normal(mean, std, size, (Generator) null, TensorOptions.DEFAULT)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor normal(double mean, double std, long[] size) {
         return normal(mean, std, size, (Generator) null, TensorOptions.DEFAULT);
     }
@@ -17058,7 +20818,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal_out(mean, std, size, (Generator) null, out)}. */
+    /**
+     * The same as {@code normal_out(mean, std, size, (Generator) null, out)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param size as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor normal_out(double mean, double std, long[] size, Tensor out) {
         return normal_out(mean, std, size, (Generator) null, out);
     }
@@ -17082,7 +20850,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bernoulli(self, (Generator) null)}. */
+    /**
+     * The same as {@code bernoulli(self, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor bernoulli(Tensor self) {
         return bernoulli(self, (Generator) null);
     }
@@ -17109,7 +20882,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bernoulli_out(self, (Generator) null, out)}. */
+    /**
+     * The same as {@code bernoulli_out(self, (Generator) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor bernoulli_out(Tensor self, Tensor out) {
         return bernoulli_out(self, (Generator) null, out);
     }
@@ -17134,7 +20913,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bernoulli(self, p, (Generator) null)}. */
+    /**
+     * The same as {@code bernoulli(self, p, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
     public static Tensor bernoulli(Tensor self, double p) {
         return bernoulli(self, p, (Generator) null);
     }
@@ -17159,12 +20944,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    /**
+     * The same as {@code normal(mean, std, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @return the result
+     */
     public static Tensor normal(Tensor mean, double std) {
         return normal(mean, std, (Generator) null);
     }
 
-    /** The same as {@code normal(mean, 1.0, (Generator) null)}. */
+    /**
+     * The same as {@code normal(mean, 1.0, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @return the result
+     */
     public static Tensor normal(Tensor mean) {
         return normal(mean, 1.0, (Generator) null);
     }
@@ -17192,12 +20988,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    /**
+     * The same as {@code normal_out(mean, std, (Generator) null, out)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor normal_out(Tensor mean, double std, Tensor out) {
         return normal_out(mean, std, (Generator) null, out);
     }
 
-    /** The same as {@code normal_out(mean, 1.0, (Generator) null, out)}. */
+    /**
+     * The same as {@code normal_out(mean, 1.0, (Generator) null, out)}.
+     *
+     * @param mean as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor normal_out(Tensor mean, Tensor out) {
         return normal_out(mean, 1.0, (Generator) null, out);
     }
@@ -17222,7 +21031,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    /**
+     * The same as {@code normal(mean, std, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @return the result
+     */
     public static Tensor normal(double mean, Tensor std) {
         return normal(mean, std, (Generator) null);
     }
@@ -17250,7 +21065,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    /**
+     * The same as {@code normal_out(mean, std, (Generator) null, out)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor normal_out(double mean, Tensor std, Tensor out) {
         return normal_out(mean, std, (Generator) null, out);
     }
@@ -17275,7 +21097,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    /**
+     * The same as {@code normal(mean, std, (Generator) null)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @return the result
+     */
     public static Tensor normal(Tensor mean, Tensor std) {
         return normal(mean, std, (Generator) null);
     }
@@ -17303,7 +21131,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    /**
+     * The same as {@code normal_out(mean, std, (Generator) null, out)}.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor normal_out(Tensor mean, Tensor std, Tensor out) {
         return normal_out(mean, std, (Generator) null, out);
     }
@@ -17327,7 +21162,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code poisson(self, (Generator) null)}. */
+    /**
+     * The same as {@code poisson(self, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor poisson(Tensor self) {
         return poisson(self, (Generator) null);
     }
@@ -17352,7 +21192,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code binomial(count, prob, (Generator) null)}. */
+    /**
+     * The same as {@code binomial(count, prob, (Generator) null)}.
+     *
+     * @param count as in the formula
+     * @param prob as in the formula
+     * @return the result
+     */
     public static Tensor binomial(Tensor count, Tensor prob) {
         return binomial(count, prob, (Generator) null);
     }
@@ -17378,12 +21224,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code multinomial(self, numSamples, replacement, (Generator) null)}. */
+    /**
+     * The same as {@code multinomial(self, numSamples, replacement, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @return the result
+     */
     public static Tensor multinomial(Tensor self, long numSamples, boolean replacement) {
         return multinomial(self, numSamples, replacement, (Generator) null);
     }
 
-    /** The same as {@code multinomial(self, numSamples, false, (Generator) null)}. */
+    /**
+     * The same as {@code multinomial(self, numSamples, false, (Generator) null)}.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @return the result
+     */
     public static Tensor multinomial(Tensor self, long numSamples) {
         return multinomial(self, numSamples, false, (Generator) null);
     }
@@ -17412,12 +21271,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code multinomial_out(self, numSamples, replacement, (Generator) null, out)}. */
+    /**
+     * The same as {@code multinomial_out(self, numSamples, replacement, (Generator) null, out)}.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Tensor out) {
         return multinomial_out(self, numSamples, replacement, (Generator) null, out);
     }
 
-    /** The same as {@code multinomial_out(self, numSamples, false, (Generator) null, out)}. */
+    /**
+     * The same as {@code multinomial_out(self, numSamples, false, (Generator) null, out)}.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor multinomial_out(Tensor self, long numSamples, Tensor out) {
         return multinomial_out(self, numSamples, false, (Generator) null, out);
     }
@@ -17443,12 +21317,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code randint_like(self, high, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code randint_like(self, high, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param high as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor randint_like(Tensor self, long high, TensorOptions options) {
         return randint_like(self, high, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code randint_like(self, high, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code randint_like(self, high, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param high as in the formula
+     * @return the result
+     */
     public static Tensor randint_like(Tensor self, long high) {
         return randint_like(self, high, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -17475,12 +21362,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code randint_like(self, low, high, options, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code randint_like(self, low, high, options, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param low as in the formula
+     * @param high as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
     public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options) {
         return randint_like(self, low, high, options, (MemoryFormat) null);
     }
 
-    /** The same as {@code randint_like(self, low, high, TensorOptions.DEFAULT, (MemoryFormat) null)}. */
+    /**
+     * The same as {@code randint_like(self, low, high, TensorOptions.DEFAULT, (MemoryFormat) null)}.
+     *
+     * @param self as in the formula
+     * @param low as in the formula
+     * @param high as in the formula
+     * @return the result
+     */
     public static Tensor randint_like(Tensor self, long low, long high) {
         return randint_like(self, low, high, TensorOptions.DEFAULT, (MemoryFormat) null);
     }
@@ -17736,12 +21638,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    /**
+     * The same as {@code lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh) {
         return lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
     }
 
-    /** The same as {@code lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh) {
         return lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
     }
@@ -17770,12 +21689,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    /**
+     * The same as {@code gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh) {
         return gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
     }
 
-    /** The same as {@code gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @return the result
+     */
     public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
         return gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
     }
@@ -17804,12 +21740,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    /**
+     * The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh) {
         return rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
     }
 
-    /** The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @return the result
+     */
     public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
         return rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
     }
@@ -17838,12 +21791,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    /**
+     * The same as {@code rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh) {
         return rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
     }
 
-    /** The same as {@code rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @return the result
+     */
     public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
         return rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
     }
@@ -17855,6 +21825,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.sum(Tensor.of(new long[] {1, 2, 3}, new long[] {3}))} is {@code Tensor.of(new long[] {6}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -17869,7 +21840,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sum(self, (DType) null)}. */
+    /**
+     * The same as {@code sum(self, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor sum(Tensor self) {
         return sum(self, (DType) null);
     }
@@ -17879,6 +21855,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.sum(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new long[] {4, 6}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -17895,22 +21872,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sum(self, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code sum(self, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public static Tensor sum(Tensor self, long dim, boolean keepdim, @Nullable DType dtype) {
         return sum(self, new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code sum(self, dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code sum(self, dim, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor sum(Tensor self, long @Nullable [] dim, boolean keepdim) {
         return sum(self, dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code sum(self, new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code sum(self, new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor sum(Tensor self, long dim, boolean keepdim) {
         return sum(self, new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code sum(self, dim, false, (DType) null)}. */
+    /**
+     * The same as {@code sum(self, dim, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor sum(Tensor self, long @Nullable ... dim) {
         return sum(self, dim, false, (DType) null);
     }
@@ -17939,27 +21944,66 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sum_out(self, new long[] {dim}, keepdim, dtype, out)}. */
+    /**
+     * The same as {@code sum_out(self, new long[] {dim}, keepdim, dtype, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor sum_out(Tensor self, long dim, boolean keepdim, @Nullable DType dtype, Tensor out) {
         return sum_out(self, new long[] {dim}, keepdim, dtype, out);
     }
 
-    /** The same as {@code sum_out(self, dim, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code sum_out(self, dim, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor sum_out(Tensor self, long @Nullable [] dim, boolean keepdim, Tensor out) {
         return sum_out(self, dim, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code sum_out(self, new long[] {dim}, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code sum_out(self, new long[] {dim}, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor sum_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return sum_out(self, new long[] {dim}, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code sum_out(self, dim, false, (DType) null, out)}. */
+    /**
+     * The same as {@code sum_out(self, dim, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor sum_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return sum_out(self, dim, false, (DType) null, out);
     }
 
-    /** The same as {@code sum_out(self, new long[] {dim}, false, (DType) null, out)}. */
+    /**
+     * The same as {@code sum_out(self, new long[] {dim}, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor sum_out(Tensor self, long dim, Tensor out) {
         return sum_out(self, new long[] {dim}, false, (DType) null, out);
     }
@@ -17969,6 +22013,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (sum_i self_i) / n}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers have no mean: give a floating point or complex dtype.
+     * <p>Example: {@code Torch.mean(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -17983,7 +22028,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mean(self, (DType) null)}. */
+    /**
+     * The same as {@code mean(self, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor mean(Tensor self) {
         return mean(self, (DType) null);
     }
@@ -18010,7 +22060,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mean_out(self, (DType) null, out)}. */
+    /**
+     * The same as {@code mean_out(self, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mean_out(Tensor self, Tensor out) {
         return mean_out(self, (DType) null, out);
     }
@@ -18020,6 +22076,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (sum over dim of self) / n}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have no mean: give a floating point or complex dtype.
+     * <p>Example: {@code Torch.mean(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -18036,22 +22093,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mean(self, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code mean(self, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public static Tensor mean(Tensor self, long dim, boolean keepdim, @Nullable DType dtype) {
         return mean(self, new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code mean(self, dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code mean(self, dim, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor mean(Tensor self, long @Nullable [] dim, boolean keepdim) {
         return mean(self, dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code mean(self, new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code mean(self, new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor mean(Tensor self, long dim, boolean keepdim) {
         return mean(self, new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code mean(self, dim, false, (DType) null)}. */
+    /**
+     * The same as {@code mean(self, dim, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor mean(Tensor self, long @Nullable ... dim) {
         return mean(self, dim, false, (DType) null);
     }
@@ -18080,27 +22165,66 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mean_out(self, new long[] {dim}, keepdim, dtype, out)}. */
+    /**
+     * The same as {@code mean_out(self, new long[] {dim}, keepdim, dtype, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mean_out(Tensor self, long dim, boolean keepdim, @Nullable DType dtype, Tensor out) {
         return mean_out(self, new long[] {dim}, keepdim, dtype, out);
     }
 
-    /** The same as {@code mean_out(self, dim, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code mean_out(self, dim, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mean_out(Tensor self, long @Nullable [] dim, boolean keepdim, Tensor out) {
         return mean_out(self, dim, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code mean_out(self, new long[] {dim}, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code mean_out(self, new long[] {dim}, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mean_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return mean_out(self, new long[] {dim}, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code mean_out(self, dim, false, (DType) null, out)}. */
+    /**
+     * The same as {@code mean_out(self, dim, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mean_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return mean_out(self, dim, false, (DType) null, out);
     }
 
-    /** The same as {@code mean_out(self, new long[] {dim}, false, (DType) null, out)}. */
+    /**
+     * The same as {@code mean_out(self, new long[] {dim}, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor mean_out(Tensor self, long dim, Tensor out) {
         return mean_out(self, new long[] {dim}, false, (DType) null, out);
     }
@@ -18110,6 +22234,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = max_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     * <p>Example: {@code Torch.max(Tensor.of(new long[] {1, 3, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {3}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -18165,7 +22290,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max(self, dim, false)}. */
+    /**
+     * The same as {@code max(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices max(Tensor self, long dim) {
         return max(self, dim, false);
     }
@@ -18194,7 +22325,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code max_out(self, dim, false, max, maxValues)}. */
+    /**
+     * The same as {@code max_out(self, dim, false, max, maxValues)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param max the tensor that receives the result
+     * @param maxValues the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices max_out(Tensor self, long dim, Tensor max, Tensor maxValues) {
         return max_out(self, dim, false, max, maxValues);
     }
@@ -18204,6 +22343,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = max over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.amax(Tensor.of(new long[] {1, 4, 3, 2}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -18219,17 +22359,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code amax(self, new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code amax(self, new long[] {dim}, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor amax(Tensor self, long dim, boolean keepdim) {
         return amax(self, new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code amax(self, dim, false)}. */
+    /**
+     * The same as {@code amax(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor amax(Tensor self, long... dim) {
         return amax(self, dim, false);
     }
 
-    /** The same as {@code amax(self, new long[] {}, false)}. */
+    /**
+     * The same as {@code amax(self, new long[] {}, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor amax(Tensor self) {
         return amax(self, new long[] {}, false);
     }
@@ -18257,22 +22415,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code amax_out(self, new long[] {dim}, keepdim, out)}. */
+    /**
+     * The same as {@code amax_out(self, new long[] {dim}, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amax_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return amax_out(self, new long[] {dim}, keepdim, out);
     }
 
-    /** The same as {@code amax_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code amax_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amax_out(Tensor self, long[] dim, Tensor out) {
         return amax_out(self, dim, false, out);
     }
 
-    /** The same as {@code amax_out(self, new long[] {dim}, false, out)}. */
+    /**
+     * The same as {@code amax_out(self, new long[] {dim}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amax_out(Tensor self, long dim, Tensor out) {
         return amax_out(self, new long[] {dim}, false, out);
     }
 
-    /** The same as {@code amax_out(self, new long[] {}, false, out)}. */
+    /**
+     * The same as {@code amax_out(self, new long[] {}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amax_out(Tensor self, Tensor out) {
         return amax_out(self, new long[] {}, false, out);
     }
@@ -18282,6 +22468,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = argmax over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.argmax(Tensor.of(new long[] {1, 3, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -18297,22 +22484,46 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code argmax(self, Long.valueOf(dim), keepdim)}. */
+    /**
+     * The same as {@code argmax(self, Long.valueOf(dim), keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor argmax(Tensor self, long dim, boolean keepdim) {
         return argmax(self, Long.valueOf(dim), keepdim);
     }
 
-    /** The same as {@code argmax(self, dim, false)}. */
+    /**
+     * The same as {@code argmax(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor argmax(Tensor self, @Nullable Long dim) {
         return argmax(self, dim, false);
     }
 
-    /** The same as {@code argmax(self, Long.valueOf(dim), false)}. */
+    /**
+     * The same as {@code argmax(self, Long.valueOf(dim), false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor argmax(Tensor self, long dim) {
         return argmax(self, Long.valueOf(dim), false);
     }
 
-    /** The same as {@code argmax(self, (Long) null, false)}. */
+    /**
+     * The same as {@code argmax(self, (Long) null, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor argmax(Tensor self) {
         return argmax(self, (Long) null, false);
     }
@@ -18340,22 +22551,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code argmax_out(self, Long.valueOf(dim), keepdim, out)}. */
+    /**
+     * The same as {@code argmax_out(self, Long.valueOf(dim), keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmax_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return argmax_out(self, Long.valueOf(dim), keepdim, out);
     }
 
-    /** The same as {@code argmax_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code argmax_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmax_out(Tensor self, @Nullable Long dim, Tensor out) {
         return argmax_out(self, dim, false, out);
     }
 
-    /** The same as {@code argmax_out(self, Long.valueOf(dim), false, out)}. */
+    /**
+     * The same as {@code argmax_out(self, Long.valueOf(dim), false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmax_out(Tensor self, long dim, Tensor out) {
         return argmax_out(self, Long.valueOf(dim), false, out);
     }
 
-    /** The same as {@code argmax_out(self, (Long) null, false, out)}. */
+    /**
+     * The same as {@code argmax_out(self, (Long) null, false, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmax_out(Tensor self, Tensor out) {
         return argmax_out(self, (Long) null, false, out);
     }
@@ -18383,17 +22622,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code topk(self, k, dim, largest, true)}. */
+    /**
+     * The same as {@code topk(self, k, dim, largest, true)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param largest as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices topk(Tensor self, long k, long dim, boolean largest) {
         return topk(self, k, dim, largest, true);
     }
 
-    /** The same as {@code topk(self, k, dim, true, true)}. */
+    /**
+     * The same as {@code topk(self, k, dim, true, true)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices topk(Tensor self, long k, long dim) {
         return topk(self, k, dim, true, true);
     }
 
-    /** The same as {@code topk(self, k, -1L, true, true)}. */
+    /**
+     * The same as {@code topk(self, k, -1L, true, true)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices topk(Tensor self, long k) {
         return topk(self, k, -1L, true, true);
     }
@@ -18424,17 +22684,44 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code topk_out(self, k, dim, largest, true, values, indices)}. */
+    /**
+     * The same as {@code topk_out(self, k, dim, largest, true, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param largest as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices topk_out(Tensor self, long k, long dim, boolean largest, Tensor values, Tensor indices) {
         return topk_out(self, k, dim, largest, true, values, indices);
     }
 
-    /** The same as {@code topk_out(self, k, dim, true, true, values, indices)}. */
+    /**
+     * The same as {@code topk_out(self, k, dim, true, true, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices topk_out(Tensor self, long k, long dim, Tensor values, Tensor indices) {
         return topk_out(self, k, dim, true, true, values, indices);
     }
 
-    /** The same as {@code topk_out(self, k, -1L, true, true, values, indices)}. */
+    /**
+     * The same as {@code topk_out(self, k, -1L, true, true, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices topk_out(Tensor self, long k, Tensor values, Tensor indices) {
         return topk_out(self, k, -1L, true, true, values, indices);
     }
@@ -18444,6 +22731,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = min_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     * <p>Example: {@code Torch.min(Tensor.of(new long[] {1, 3, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -18499,7 +22787,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code min(self, dim, false)}. */
+    /**
+     * The same as {@code min(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices min(Tensor self, long dim) {
         return min(self, dim, false);
     }
@@ -18528,7 +22822,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code min_out(self, dim, false, min, minIndices)}. */
+    /**
+     * The same as {@code min_out(self, dim, false, min, minIndices)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param min the tensor that receives the result
+     * @param minIndices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices min_out(Tensor self, long dim, Tensor min, Tensor minIndices) {
         return min_out(self, dim, false, min, minIndices);
     }
@@ -18538,6 +22840,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = min over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.amin(Tensor.of(new long[] {1, 4, 3, 2}, new long[] {2, 2}), new long[] {0})} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -18553,17 +22856,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code amin(self, new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code amin(self, new long[] {dim}, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor amin(Tensor self, long dim, boolean keepdim) {
         return amin(self, new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code amin(self, dim, false)}. */
+    /**
+     * The same as {@code amin(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor amin(Tensor self, long... dim) {
         return amin(self, dim, false);
     }
 
-    /** The same as {@code amin(self, new long[] {}, false)}. */
+    /**
+     * The same as {@code amin(self, new long[] {}, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor amin(Tensor self) {
         return amin(self, new long[] {}, false);
     }
@@ -18591,22 +22912,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code amin_out(self, new long[] {dim}, keepdim, out)}. */
+    /**
+     * The same as {@code amin_out(self, new long[] {dim}, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amin_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return amin_out(self, new long[] {dim}, keepdim, out);
     }
 
-    /** The same as {@code amin_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code amin_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amin_out(Tensor self, long[] dim, Tensor out) {
         return amin_out(self, dim, false, out);
     }
 
-    /** The same as {@code amin_out(self, new long[] {dim}, false, out)}. */
+    /**
+     * The same as {@code amin_out(self, new long[] {dim}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amin_out(Tensor self, long dim, Tensor out) {
         return amin_out(self, new long[] {dim}, false, out);
     }
 
-    /** The same as {@code amin_out(self, new long[] {}, false, out)}. */
+    /**
+     * The same as {@code amin_out(self, new long[] {}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor amin_out(Tensor self, Tensor out) {
         return amin_out(self, new long[] {}, false, out);
     }
@@ -18616,6 +22965,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = argmin over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>Example: {@code Torch.argmin(Tensor.of(new long[] {3, 1, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -18631,22 +22981,46 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code argmin(self, Long.valueOf(dim), keepdim)}. */
+    /**
+     * The same as {@code argmin(self, Long.valueOf(dim), keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor argmin(Tensor self, long dim, boolean keepdim) {
         return argmin(self, Long.valueOf(dim), keepdim);
     }
 
-    /** The same as {@code argmin(self, dim, false)}. */
+    /**
+     * The same as {@code argmin(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor argmin(Tensor self, @Nullable Long dim) {
         return argmin(self, dim, false);
     }
 
-    /** The same as {@code argmin(self, Long.valueOf(dim), false)}. */
+    /**
+     * The same as {@code argmin(self, Long.valueOf(dim), false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor argmin(Tensor self, long dim) {
         return argmin(self, Long.valueOf(dim), false);
     }
 
-    /** The same as {@code argmin(self, (Long) null, false)}. */
+    /**
+     * The same as {@code argmin(self, (Long) null, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor argmin(Tensor self) {
         return argmin(self, (Long) null, false);
     }
@@ -18674,22 +23048,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code argmin_out(self, Long.valueOf(dim), keepdim, out)}. */
+    /**
+     * The same as {@code argmin_out(self, Long.valueOf(dim), keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmin_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return argmin_out(self, Long.valueOf(dim), keepdim, out);
     }
 
-    /** The same as {@code argmin_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code argmin_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmin_out(Tensor self, @Nullable Long dim, Tensor out) {
         return argmin_out(self, dim, false, out);
     }
 
-    /** The same as {@code argmin_out(self, Long.valueOf(dim), false, out)}. */
+    /**
+     * The same as {@code argmin_out(self, Long.valueOf(dim), false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmin_out(Tensor self, long dim, Tensor out) {
         return argmin_out(self, Long.valueOf(dim), false, out);
     }
 
-    /** The same as {@code argmin_out(self, (Long) null, false, out)}. */
+    /**
+     * The same as {@code argmin_out(self, (Long) null, false, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor argmin_out(Tensor self, Tensor out) {
         return argmin_out(self, (Long) null, false, out);
     }
@@ -18699,6 +23101,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = or over i of (self != 0)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.any(Tensor.of(new long[] {0, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -18738,6 +23141,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = or over dim of (self != 0)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.any(Tensor.of(new long[] {0, 2, 0, 0}, new long[] {2, 2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -18753,7 +23157,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code any(self, dim, false)}. */
+    /**
+     * The same as {@code any(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor any(Tensor self, long dim) {
         return any(self, dim, false);
     }
@@ -18781,7 +23191,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code any_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code any_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor any_out(Tensor self, long dim, Tensor out) {
         return any_out(self, dim, false, out);
     }
@@ -18806,7 +23223,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code any(self, dim, false)}. */
+    /**
+     * The same as {@code any(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor any(Tensor self, long @Nullable ... dim) {
         return any(self, dim, false);
     }
@@ -18834,7 +23257,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code any_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code any_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor any_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return any_out(self, dim, false, out);
     }
@@ -18844,6 +23274,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = and over i of (self != 0)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.all(Tensor.of(new long[] {0, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {false}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -18883,6 +23314,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = and over dim of (self != 0)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>Example: {@code Torch.all(Tensor.of(new long[] {1, 2, 0, 3}, new long[] {2, 2}), 1)} is {@code Tensor.of(new boolean[] {true, false}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -18898,7 +23330,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code all(self, dim, false)}. */
+    /**
+     * The same as {@code all(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor all(Tensor self, long dim) {
         return all(self, dim, false);
     }
@@ -18926,7 +23364,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code all_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code all_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor all_out(Tensor self, long dim, Tensor out) {
         return all_out(self, dim, false, out);
     }
@@ -18951,7 +23396,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code all(self, dim, false)}. */
+    /**
+     * The same as {@code all(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor all(Tensor self, long @Nullable ... dim) {
         return all(self, dim, false);
     }
@@ -18979,7 +23430,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code all_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code all_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor all_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return all_out(self, dim, false, out);
     }
@@ -18989,6 +23447,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers have none.
+     * <p>Example: {@code Torch.var(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param unbiased as in the formula
@@ -19003,7 +23462,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var(self, true)}. */
+    /**
+     * The same as {@code var(self, true)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor var(Tensor self) {
         return var(self, true);
     }
@@ -19029,22 +23493,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var(self, new long[] {dim}, unbiased, keepdim)}. */
+    /**
+     * The same as {@code var(self, new long[] {dim}, unbiased, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor var(Tensor self, long dim, boolean unbiased, boolean keepdim) {
         return var(self, new long[] {dim}, unbiased, keepdim);
     }
 
-    /** The same as {@code var(self, dim, unbiased, false)}. */
+    /**
+     * The same as {@code var(self, dim, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Tensor var(Tensor self, long @Nullable [] dim, boolean unbiased) {
         return var(self, dim, unbiased, false);
     }
 
-    /** The same as {@code var(self, new long[] {dim}, unbiased, false)}. */
+    /**
+     * The same as {@code var(self, new long[] {dim}, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Tensor var(Tensor self, long dim, boolean unbiased) {
         return var(self, new long[] {dim}, unbiased, false);
     }
 
-    /** The same as {@code var(self, dim, true, false)}. */
+    /**
+     * The same as {@code var(self, dim, true, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor var(Tensor self, long @Nullable ... dim) {
         return var(self, dim, true, false);
     }
@@ -19073,27 +23565,66 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var_out(self, new long[] {dim}, unbiased, keepdim, out)}. */
+    /**
+     * The same as {@code var_out(self, new long[] {dim}, unbiased, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long dim, boolean unbiased, boolean keepdim, Tensor out) {
         return var_out(self, new long[] {dim}, unbiased, keepdim, out);
     }
 
-    /** The same as {@code var_out(self, dim, unbiased, false, out)}. */
+    /**
+     * The same as {@code var_out(self, dim, unbiased, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long @Nullable [] dim, boolean unbiased, Tensor out) {
         return var_out(self, dim, unbiased, false, out);
     }
 
-    /** The same as {@code var_out(self, new long[] {dim}, unbiased, false, out)}. */
+    /**
+     * The same as {@code var_out(self, new long[] {dim}, unbiased, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long dim, boolean unbiased, Tensor out) {
         return var_out(self, new long[] {dim}, unbiased, false, out);
     }
 
-    /** The same as {@code var_out(self, dim, true, false, out)}. */
+    /**
+     * The same as {@code var_out(self, dim, true, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return var_out(self, dim, true, false, out);
     }
 
-    /** The same as {@code var_out(self, new long[] {dim}, true, false, out)}. */
+    /**
+     * The same as {@code var_out(self, new long[] {dim}, true, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long dim, Tensor out) {
         return var_out(self, new long[] {dim}, true, false, out);
     }
@@ -19103,6 +23634,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - correction)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>Example: {@code Torch.var(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {1}, 0)} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -19120,17 +23652,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var(self, new long[] {dim}, correction, keepdim)}. */
+    /**
+     * The same as {@code var(self, new long[] {dim}, correction, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor var(Tensor self, long dim, @Nullable Number correction, boolean keepdim) {
         return var(self, new long[] {dim}, correction, keepdim);
     }
 
-    /** The same as {@code var(self, dim, correction, false)}. */
+    /**
+     * The same as {@code var(self, dim, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor var(Tensor self, long @Nullable [] dim, @Nullable Number correction) {
         return var(self, dim, correction, false);
     }
 
-    /** The same as {@code var(self, new long[] {dim}, correction, false)}. */
+    /**
+     * The same as {@code var(self, new long[] {dim}, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor var(Tensor self, long dim, @Nullable Number correction) {
         return var(self, new long[] {dim}, correction, false);
     }
@@ -19160,22 +23714,53 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var_out(self, new long[] {dim}, correction, keepdim, out)}. */
+    /**
+     * The same as {@code var_out(self, new long[] {dim}, correction, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long dim, @Nullable Number correction, boolean keepdim, Tensor out) {
         return var_out(self, new long[] {dim}, correction, keepdim, out);
     }
 
-    /** The same as {@code var_out(self, dim, correction, false, out)}. */
+    /**
+     * The same as {@code var_out(self, dim, correction, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long @Nullable [] dim, @Nullable Number correction, Tensor out) {
         return var_out(self, dim, correction, false, out);
     }
 
-    /** The same as {@code var_out(self, new long[] {dim}, correction, false, out)}. */
+    /**
+     * The same as {@code var_out(self, new long[] {dim}, correction, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, long dim, @Nullable Number correction, Tensor out) {
         return var_out(self, new long[] {dim}, correction, false, out);
     }
 
-    /** The same as {@code var_out(self, (long[]) null, (Number) null, false, out)}. */
+    /**
+     * The same as {@code var_out(self, (long[]) null, (Number) null, false, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor var_out(Tensor self, Tensor out) {
         return var_out(self, (long[]) null, (Number) null, false, out);
     }
@@ -19185,6 +23770,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = sum of self_0 to self_i}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.cumsum(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0)} is {@code Tensor.of(new long[] {1, 3, 6}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -19200,7 +23786,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cumsum(self, dim, (DType) null)}. */
+    /**
+     * The same as {@code cumsum(self, dim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor cumsum(Tensor self, long dim) {
         return cumsum(self, dim, (DType) null);
     }
@@ -19228,7 +23820,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cumsum_out(self, dim, (DType) null, out)}. */
+    /**
+     * The same as {@code cumsum_out(self, dim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor cumsum_out(Tensor self, long dim, Tensor out) {
         return cumsum_out(self, dim, (DType) null, out);
     }
@@ -19238,6 +23837,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sqrt(var(self))}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers have none.
+     * <p>Example: {@code Torch.std(Tensor.of(new float[] {1.0f, 3.0f, 5.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param unbiased as in the formula
@@ -19252,7 +23852,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std(self, true)}. */
+    /**
+     * The same as {@code std(self, true)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor std(Tensor self) {
         return std(self, true);
     }
@@ -19278,22 +23883,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std(self, new long[] {dim}, unbiased, keepdim)}. */
+    /**
+     * The same as {@code std(self, new long[] {dim}, unbiased, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor std(Tensor self, long dim, boolean unbiased, boolean keepdim) {
         return std(self, new long[] {dim}, unbiased, keepdim);
     }
 
-    /** The same as {@code std(self, dim, unbiased, false)}. */
+    /**
+     * The same as {@code std(self, dim, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Tensor std(Tensor self, long @Nullable [] dim, boolean unbiased) {
         return std(self, dim, unbiased, false);
     }
 
-    /** The same as {@code std(self, new long[] {dim}, unbiased, false)}. */
+    /**
+     * The same as {@code std(self, new long[] {dim}, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Tensor std(Tensor self, long dim, boolean unbiased) {
         return std(self, new long[] {dim}, unbiased, false);
     }
 
-    /** The same as {@code std(self, dim, true, false)}. */
+    /**
+     * The same as {@code std(self, dim, true, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor std(Tensor self, long @Nullable ... dim) {
         return std(self, dim, true, false);
     }
@@ -19322,27 +23955,66 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std_out(self, new long[] {dim}, unbiased, keepdim, out)}. */
+    /**
+     * The same as {@code std_out(self, new long[] {dim}, unbiased, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long dim, boolean unbiased, boolean keepdim, Tensor out) {
         return std_out(self, new long[] {dim}, unbiased, keepdim, out);
     }
 
-    /** The same as {@code std_out(self, dim, unbiased, false, out)}. */
+    /**
+     * The same as {@code std_out(self, dim, unbiased, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long @Nullable [] dim, boolean unbiased, Tensor out) {
         return std_out(self, dim, unbiased, false, out);
     }
 
-    /** The same as {@code std_out(self, new long[] {dim}, unbiased, false, out)}. */
+    /**
+     * The same as {@code std_out(self, new long[] {dim}, unbiased, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long dim, boolean unbiased, Tensor out) {
         return std_out(self, new long[] {dim}, unbiased, false, out);
     }
 
-    /** The same as {@code std_out(self, dim, true, false, out)}. */
+    /**
+     * The same as {@code std_out(self, dim, true, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return std_out(self, dim, true, false, out);
     }
 
-    /** The same as {@code std_out(self, new long[] {dim}, true, false, out)}. */
+    /**
+     * The same as {@code std_out(self, new long[] {dim}, true, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long dim, Tensor out) {
         return std_out(self, new long[] {dim}, true, false, out);
     }
@@ -19352,6 +24024,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sqrt(var(self, dim, correction))}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>Example: {@code Torch.std(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {1}, 0)} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -19369,17 +24042,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std(self, new long[] {dim}, correction, keepdim)}. */
+    /**
+     * The same as {@code std(self, new long[] {dim}, correction, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor std(Tensor self, long dim, @Nullable Number correction, boolean keepdim) {
         return std(self, new long[] {dim}, correction, keepdim);
     }
 
-    /** The same as {@code std(self, dim, correction, false)}. */
+    /**
+     * The same as {@code std(self, dim, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor std(Tensor self, long @Nullable [] dim, @Nullable Number correction) {
         return std(self, dim, correction, false);
     }
 
-    /** The same as {@code std(self, new long[] {dim}, correction, false)}. */
+    /**
+     * The same as {@code std(self, new long[] {dim}, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor std(Tensor self, long dim, @Nullable Number correction) {
         return std(self, new long[] {dim}, correction, false);
     }
@@ -19409,22 +24104,53 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std_out(self, new long[] {dim}, correction, keepdim, out)}. */
+    /**
+     * The same as {@code std_out(self, new long[] {dim}, correction, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long dim, @Nullable Number correction, boolean keepdim, Tensor out) {
         return std_out(self, new long[] {dim}, correction, keepdim, out);
     }
 
-    /** The same as {@code std_out(self, dim, correction, false, out)}. */
+    /**
+     * The same as {@code std_out(self, dim, correction, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long @Nullable [] dim, @Nullable Number correction, Tensor out) {
         return std_out(self, dim, correction, false, out);
     }
 
-    /** The same as {@code std_out(self, new long[] {dim}, correction, false, out)}. */
+    /**
+     * The same as {@code std_out(self, new long[] {dim}, correction, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, long dim, @Nullable Number correction, Tensor out) {
         return std_out(self, new long[] {dim}, correction, false, out);
     }
 
-    /** The same as {@code std_out(self, (long[]) null, (Number) null, false, out)}. */
+    /**
+     * The same as {@code std_out(self, (long[]) null, (Number) null, false, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor std_out(Tensor self, Tensor out) {
         return std_out(self, (long[]) null, (Number) null, false, out);
     }
@@ -19449,7 +24175,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var_mean(self, true)}. */
+    /**
+     * The same as {@code var_mean(self, true)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self) {
         return var_mean(self, true);
     }
@@ -19476,22 +24207,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var_mean(self, new long[] {dim}, unbiased, keepdim)}. */
+    /**
+     * The same as {@code var_mean(self, new long[] {dim}, unbiased, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long dim, boolean unbiased, boolean keepdim) {
         return var_mean(self, new long[] {dim}, unbiased, keepdim);
     }
 
-    /** The same as {@code var_mean(self, dim, unbiased, false)}. */
+    /**
+     * The same as {@code var_mean(self, dim, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long @Nullable [] dim, boolean unbiased) {
         return var_mean(self, dim, unbiased, false);
     }
 
-    /** The same as {@code var_mean(self, new long[] {dim}, unbiased, false)}. */
+    /**
+     * The same as {@code var_mean(self, new long[] {dim}, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long dim, boolean unbiased) {
         return var_mean(self, new long[] {dim}, unbiased, false);
     }
 
-    /** The same as {@code var_mean(self, dim, true, false)}. */
+    /**
+     * The same as {@code var_mean(self, dim, true, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long @Nullable ... dim) {
         return var_mean(self, dim, true, false);
     }
@@ -19519,17 +24278,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code var_mean(self, new long[] {dim}, correction, keepdim)}. */
+    /**
+     * The same as {@code var_mean(self, new long[] {dim}, correction, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long dim, @Nullable Number correction, boolean keepdim) {
         return var_mean(self, new long[] {dim}, correction, keepdim);
     }
 
-    /** The same as {@code var_mean(self, dim, correction, false)}. */
+    /**
+     * The same as {@code var_mean(self, dim, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long @Nullable [] dim, @Nullable Number correction) {
         return var_mean(self, dim, correction, false);
     }
 
-    /** The same as {@code var_mean(self, new long[] {dim}, correction, false)}. */
+    /**
+     * The same as {@code var_mean(self, new long[] {dim}, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 var_mean(Tensor self, long dim, @Nullable Number correction) {
         return var_mean(self, new long[] {dim}, correction, false);
     }
@@ -19554,7 +24335,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std_mean(self, true)}. */
+    /**
+     * The same as {@code std_mean(self, true)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self) {
         return std_mean(self, true);
     }
@@ -19581,22 +24367,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std_mean(self, new long[] {dim}, unbiased, keepdim)}. */
+    /**
+     * The same as {@code std_mean(self, new long[] {dim}, unbiased, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long dim, boolean unbiased, boolean keepdim) {
         return std_mean(self, new long[] {dim}, unbiased, keepdim);
     }
 
-    /** The same as {@code std_mean(self, dim, unbiased, false)}. */
+    /**
+     * The same as {@code std_mean(self, dim, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long @Nullable [] dim, boolean unbiased) {
         return std_mean(self, dim, unbiased, false);
     }
 
-    /** The same as {@code std_mean(self, new long[] {dim}, unbiased, false)}. */
+    /**
+     * The same as {@code std_mean(self, new long[] {dim}, unbiased, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long dim, boolean unbiased) {
         return std_mean(self, new long[] {dim}, unbiased, false);
     }
 
-    /** The same as {@code std_mean(self, dim, true, false)}. */
+    /**
+     * The same as {@code std_mean(self, dim, true, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long @Nullable ... dim) {
         return std_mean(self, dim, true, false);
     }
@@ -19624,17 +24438,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code std_mean(self, new long[] {dim}, correction, keepdim)}. */
+    /**
+     * The same as {@code std_mean(self, new long[] {dim}, correction, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long dim, @Nullable Number correction, boolean keepdim) {
         return std_mean(self, new long[] {dim}, correction, keepdim);
     }
 
-    /** The same as {@code std_mean(self, dim, correction, false)}. */
+    /**
+     * The same as {@code std_mean(self, dim, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long @Nullable [] dim, @Nullable Number correction) {
         return std_mean(self, dim, correction, false);
     }
 
-    /** The same as {@code std_mean(self, new long[] {dim}, correction, false)}. */
+    /**
+     * The same as {@code std_mean(self, new long[] {dim}, correction, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param correction as in the formula, or null for none
+     * @return the result
+     */
     public static Results.Result0Result1 std_mean(Tensor self, long dim, @Nullable Number correction) {
         return std_mean(self, new long[] {dim}, correction, false);
     }
@@ -19660,22 +24496,46 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code aminmax(self, Long.valueOf(dim), keepdim)}. */
+    /**
+     * The same as {@code aminmax(self, Long.valueOf(dim), keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Results.MinMax aminmax(Tensor self, long dim, boolean keepdim) {
         return aminmax(self, Long.valueOf(dim), keepdim);
     }
 
-    /** The same as {@code aminmax(self, dim, false)}. */
+    /**
+     * The same as {@code aminmax(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Results.MinMax aminmax(Tensor self, @Nullable Long dim) {
         return aminmax(self, dim, false);
     }
 
-    /** The same as {@code aminmax(self, Long.valueOf(dim), false)}. */
+    /**
+     * The same as {@code aminmax(self, Long.valueOf(dim), false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.MinMax aminmax(Tensor self, long dim) {
         return aminmax(self, Long.valueOf(dim), false);
     }
 
-    /** The same as {@code aminmax(self, (Long) null, false)}. */
+    /**
+     * The same as {@code aminmax(self, (Long) null, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.MinMax aminmax(Tensor self) {
         return aminmax(self, (Long) null, false);
     }
@@ -19704,22 +24564,54 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code aminmax_out(self, Long.valueOf(dim), keepdim, min, max)}. */
+    /**
+     * The same as {@code aminmax_out(self, Long.valueOf(dim), keepdim, min, max)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param min the tensor that receives the result
+     * @param max the tensor that receives the result
+     * @return what was written
+     */
     public static Results.MinMax aminmax_out(Tensor self, long dim, boolean keepdim, Tensor min, Tensor max) {
         return aminmax_out(self, Long.valueOf(dim), keepdim, min, max);
     }
 
-    /** The same as {@code aminmax_out(self, dim, false, min, max)}. */
+    /**
+     * The same as {@code aminmax_out(self, dim, false, min, max)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param min the tensor that receives the result
+     * @param max the tensor that receives the result
+     * @return what was written
+     */
     public static Results.MinMax aminmax_out(Tensor self, @Nullable Long dim, Tensor min, Tensor max) {
         return aminmax_out(self, dim, false, min, max);
     }
 
-    /** The same as {@code aminmax_out(self, Long.valueOf(dim), false, min, max)}. */
+    /**
+     * The same as {@code aminmax_out(self, Long.valueOf(dim), false, min, max)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param min the tensor that receives the result
+     * @param max the tensor that receives the result
+     * @return what was written
+     */
     public static Results.MinMax aminmax_out(Tensor self, long dim, Tensor min, Tensor max) {
         return aminmax_out(self, Long.valueOf(dim), false, min, max);
     }
 
-    /** The same as {@code aminmax_out(self, (Long) null, false, min, max)}. */
+    /**
+     * The same as {@code aminmax_out(self, (Long) null, false, min, max)}.
+     *
+     * @param self as in the formula
+     * @param min the tensor that receives the result
+     * @param max the tensor that receives the result
+     * @return what was written
+     */
     public static Results.MinMax aminmax_out(Tensor self, Tensor min, Tensor max) {
         return aminmax_out(self, (Long) null, false, min, max);
     }
@@ -19729,6 +24621,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = prod_i self_i}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.prod(Tensor.of(new long[] {2, 3, 4}, new long[] {3}))} is {@code Tensor.of(new long[] {24}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dtype the dtype of the result, or null for the usual one
@@ -19743,7 +24636,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code prod(self, (DType) null)}. */
+    /**
+     * The same as {@code prod(self, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor prod(Tensor self) {
         return prod(self, (DType) null);
     }
@@ -19753,6 +24651,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = prod over dim of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.prod(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0)} is {@code Tensor.of(new long[] {3, 8}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -19769,12 +24668,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code prod(self, dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code prod(self, dim, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor prod(Tensor self, long dim, boolean keepdim) {
         return prod(self, dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code prod(self, dim, false, (DType) null)}. */
+    /**
+     * The same as {@code prod(self, dim, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor prod(Tensor self, long dim) {
         return prod(self, dim, false, (DType) null);
     }
@@ -19803,12 +24715,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code prod_out(self, dim, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code prod_out(self, dim, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor prod_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return prod_out(self, dim, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code prod_out(self, dim, false, (DType) null, out)}. */
+    /**
+     * The same as {@code prod_out(self, dim, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor prod_out(Tensor self, long dim, Tensor out) {
         return prod_out(self, dim, false, (DType) null, out);
     }
@@ -19818,6 +24745,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum over dim of (self != 0)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> () or the dimension dim removed}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.count_nonzero(Tensor.of(new long[] {0, 2, 3}, new long[] {3}))} is {@code Tensor.of(new long[] {2}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -19832,12 +24760,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code count_nonzero(self, Long.valueOf(dim))}. */
+    /**
+     * The same as {@code count_nonzero(self, Long.valueOf(dim))}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor count_nonzero(Tensor self, long dim) {
         return count_nonzero(self, Long.valueOf(dim));
     }
 
-    /** The same as {@code count_nonzero(self, (Long) null)}. */
+    /**
+     * The same as {@code count_nonzero(self, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor count_nonzero(Tensor self) {
         return count_nonzero(self, (Long) null);
     }
@@ -19866,6 +24805,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = log(sum over dim of e^self)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.logsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), new long[] {0})} is {@code Tensor.of(new float[] {0.6931472f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -19881,12 +24821,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logsumexp(self, new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code logsumexp(self, new long[] {dim}, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor logsumexp(Tensor self, long dim, boolean keepdim) {
         return logsumexp(self, new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code logsumexp(self, dim, false)}. */
+    /**
+     * The same as {@code logsumexp(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor logsumexp(Tensor self, long... dim) {
         return logsumexp(self, dim, false);
     }
@@ -19914,17 +24867,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code logsumexp_out(self, new long[] {dim}, keepdim, out)}. */
+    /**
+     * The same as {@code logsumexp_out(self, new long[] {dim}, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logsumexp_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return logsumexp_out(self, new long[] {dim}, keepdim, out);
     }
 
-    /** The same as {@code logsumexp_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code logsumexp_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logsumexp_out(Tensor self, long[] dim, Tensor out) {
         return logsumexp_out(self, dim, false, out);
     }
 
-    /** The same as {@code logsumexp_out(self, new long[] {dim}, false, out)}. */
+    /**
+     * The same as {@code logsumexp_out(self, new long[] {dim}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor logsumexp_out(Tensor self, long dim, Tensor out) {
         return logsumexp_out(self, new long[] {dim}, false, out);
     }
@@ -19934,6 +24909,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = product of self_0 to self_i}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.cumprod(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0)} is {@code Tensor.of(new long[] {1, 2, 6}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -19949,7 +24925,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cumprod(self, dim, (DType) null)}. */
+    /**
+     * The same as {@code cumprod(self, dim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor cumprod(Tensor self, long dim) {
         return cumprod(self, dim, (DType) null);
     }
@@ -19977,7 +24959,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cumprod_out(self, dim, (DType) null, out)}. */
+    /**
+     * The same as {@code cumprod_out(self, dim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor cumprod_out(Tensor self, long dim, Tensor out) {
         return cumprod_out(self, dim, (DType) null, out);
     }
@@ -19987,6 +24976,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     * <p>Example: {@code Torch.logcumsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.0f, 0.6931472f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -20028,6 +25018,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused. Orders that are infinite or negative need elements.
+     * <p>Example: {@code Torch.linalg_vector_norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param ord as in the formula
@@ -20046,32 +25037,75 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linalg_vector_norm(self, ord, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code linalg_vector_norm(self, ord, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public static Tensor linalg_vector_norm(Tensor self, Number ord, long dim, boolean keepdim, @Nullable DType dtype) {
         return linalg_vector_norm(self, ord, new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code linalg_vector_norm(self, ord, dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code linalg_vector_norm(self, ord, dim, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vector_norm(Tensor self, Number ord, long @Nullable [] dim, boolean keepdim) {
         return linalg_vector_norm(self, ord, dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code linalg_vector_norm(self, ord, new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code linalg_vector_norm(self, ord, new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vector_norm(Tensor self, Number ord, long dim, boolean keepdim) {
         return linalg_vector_norm(self, ord, new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code linalg_vector_norm(self, ord, dim, false, (DType) null)}. */
+    /**
+     * The same as {@code linalg_vector_norm(self, ord, dim, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor linalg_vector_norm(Tensor self, Number ord, long @Nullable ... dim) {
         return linalg_vector_norm(self, ord, dim, false, (DType) null);
     }
 
-    /** The same as {@code linalg_vector_norm(self, ord, (long[]) null, false, (DType) null)}. */
+    /**
+     * The same as {@code linalg_vector_norm(self, ord, (long[]) null, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vector_norm(Tensor self, Number ord) {
         return linalg_vector_norm(self, ord, (long[]) null, false, (DType) null);
     }
 
-    /** The same as {@code linalg_vector_norm(self, 2, (long[]) null, false, (DType) null)}. */
+    /**
+     * The same as {@code linalg_vector_norm(self, 2, (long[]) null, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor linalg_vector_norm(Tensor self) {
         return linalg_vector_norm(self, 2, (long[]) null, false, (DType) null);
     }
@@ -20102,37 +25136,94 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, dtype, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, dtype, out)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long dim, boolean keepdim, @Nullable DType dtype, Tensor out) {
         return linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, dtype, out);
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, ord, dim, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, ord, dim, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long @Nullable [] dim, boolean keepdim, Tensor out) {
         return linalg_vector_norm_out(self, ord, dim, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long dim, boolean keepdim, Tensor out) {
         return linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, ord, dim, false, (DType) null, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, ord, dim, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long @Nullable [] dim, Tensor out) {
         return linalg_vector_norm_out(self, ord, dim, false, (DType) null, out);
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, false, (DType) null, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long dim, Tensor out) {
         return linalg_vector_norm_out(self, ord, new long[] {dim}, false, (DType) null, out);
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, ord, (long[]) null, false, (DType) null, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, ord, (long[]) null, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Number ord, Tensor out) {
         return linalg_vector_norm_out(self, ord, (long[]) null, false, (DType) null, out);
     }
 
-    /** The same as {@code linalg_vector_norm_out(self, 2, (long[]) null, false, (DType) null, out)}. */
+    /**
+     * The same as {@code linalg_vector_norm_out(self, 2, (long[]) null, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor linalg_vector_norm_out(Tensor self, Tensor out) {
         return linalg_vector_norm_out(self, 2, (long[]) null, false, (DType) null, out);
     }
@@ -20163,6 +25254,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Integers are refused.
+     * <p>Example: {@code Torch.norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {5.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param p as in the formula
@@ -20178,7 +25270,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code norm(self, 2)}. */
+    /**
+     * The same as {@code norm(self, 2)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor norm(Tensor self) {
         return norm(self, 2);
     }
@@ -20206,7 +25303,16 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code norm(self, p, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code norm(self, p, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype as in the formula
+     * @return the result
+     */
     public static Tensor norm(Tensor self, @Nullable Number p, long dim, boolean keepdim, DType dtype) {
         return norm(self, p, new long[] {dim}, keepdim, dtype);
     }
@@ -20237,7 +25343,17 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code norm_out(self, p, new long[] {dim}, keepdim, dtype, out)}. */
+    /**
+     * The same as {@code norm_out(self, p, new long[] {dim}, keepdim, dtype, out)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor norm_out(Tensor self, @Nullable Number p, long dim, boolean keepdim, DType dtype, Tensor out) {
         return norm_out(self, p, new long[] {dim}, keepdim, dtype, out);
     }
@@ -20247,6 +25363,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     * <p>Example: {@code Torch.norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {1, 2}), 2, new long[] {1})} is {@code Tensor.of(new float[] {5.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param p as in the formula, or null for none
@@ -20264,12 +25381,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code norm(self, p, new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code norm(self, p, new long[] {dim}, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor norm(Tensor self, @Nullable Number p, long dim, boolean keepdim) {
         return norm(self, p, new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code norm(self, p, dim, false)}. */
+    /**
+     * The same as {@code norm(self, p, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor norm(Tensor self, @Nullable Number p, long... dim) {
         return norm(self, p, dim, false);
     }
@@ -20299,17 +25431,42 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code norm_out(self, p, new long[] {dim}, keepdim, out)}. */
+    /**
+     * The same as {@code norm_out(self, p, new long[] {dim}, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor norm_out(Tensor self, @Nullable Number p, long dim, boolean keepdim, Tensor out) {
         return norm_out(self, p, new long[] {dim}, keepdim, out);
     }
 
-    /** The same as {@code norm_out(self, p, dim, false, out)}. */
+    /**
+     * The same as {@code norm_out(self, p, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor norm_out(Tensor self, @Nullable Number p, long[] dim, Tensor out) {
         return norm_out(self, p, dim, false, out);
     }
 
-    /** The same as {@code norm_out(self, p, new long[] {dim}, false, out)}. */
+    /**
+     * The same as {@code norm_out(self, p, new long[] {dim}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor norm_out(Tensor self, @Nullable Number p, long dim, Tensor out) {
         return norm_out(self, p, new long[] {dim}, false, out);
     }
@@ -20334,12 +25491,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code frobenius_norm(self, new long[] {dim}, keepdim)}. */
+    /**
+     * The same as {@code frobenius_norm(self, new long[] {dim}, keepdim)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor frobenius_norm(Tensor self, long dim, boolean keepdim) {
         return frobenius_norm(self, new long[] {dim}, keepdim);
     }
 
-    /** The same as {@code frobenius_norm(self, dim, false)}. */
+    /**
+     * The same as {@code frobenius_norm(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor frobenius_norm(Tensor self, long... dim) {
         return frobenius_norm(self, dim, false);
     }
@@ -20367,17 +25537,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code frobenius_norm_out(self, new long[] {dim}, keepdim, out)}. */
+    /**
+     * The same as {@code frobenius_norm_out(self, new long[] {dim}, keepdim, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor frobenius_norm_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return frobenius_norm_out(self, new long[] {dim}, keepdim, out);
     }
 
-    /** The same as {@code frobenius_norm_out(self, dim, false, out)}. */
+    /**
+     * The same as {@code frobenius_norm_out(self, dim, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor frobenius_norm_out(Tensor self, long[] dim, Tensor out) {
         return frobenius_norm_out(self, dim, false, out);
     }
 
-    /** The same as {@code frobenius_norm_out(self, new long[] {dim}, false, out)}. */
+    /**
+     * The same as {@code frobenius_norm_out(self, new long[] {dim}, false, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor frobenius_norm_out(Tensor self, long dim, Tensor out) {
         return frobenius_norm_out(self, new long[] {dim}, false, out);
     }
@@ -20387,6 +25579,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum over dim of self, where it is not NaN}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.nansum(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {3.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -20403,27 +25596,60 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nansum(self, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code nansum(self, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public static Tensor nansum(Tensor self, long dim, boolean keepdim, @Nullable DType dtype) {
         return nansum(self, new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code nansum(self, dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nansum(self, dim, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nansum(Tensor self, long @Nullable [] dim, boolean keepdim) {
         return nansum(self, dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code nansum(self, new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nansum(self, new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nansum(Tensor self, long dim, boolean keepdim) {
         return nansum(self, new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code nansum(self, dim, false, (DType) null)}. */
+    /**
+     * The same as {@code nansum(self, dim, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nansum(Tensor self, long @Nullable ... dim) {
         return nansum(self, dim, false, (DType) null);
     }
 
-    /** The same as {@code nansum(self, (long[]) null, false, (DType) null)}. */
+    /**
+     * The same as {@code nansum(self, (long[]) null, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor nansum(Tensor self) {
         return nansum(self, (long[]) null, false, (DType) null);
     }
@@ -20452,32 +25678,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nansum_out(self, new long[] {dim}, keepdim, dtype, out)}. */
+    /**
+     * The same as {@code nansum_out(self, new long[] {dim}, keepdim, dtype, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nansum_out(Tensor self, long dim, boolean keepdim, @Nullable DType dtype, Tensor out) {
         return nansum_out(self, new long[] {dim}, keepdim, dtype, out);
     }
 
-    /** The same as {@code nansum_out(self, dim, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code nansum_out(self, dim, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nansum_out(Tensor self, long @Nullable [] dim, boolean keepdim, Tensor out) {
         return nansum_out(self, dim, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code nansum_out(self, new long[] {dim}, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code nansum_out(self, new long[] {dim}, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nansum_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return nansum_out(self, new long[] {dim}, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code nansum_out(self, dim, false, (DType) null, out)}. */
+    /**
+     * The same as {@code nansum_out(self, dim, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nansum_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return nansum_out(self, dim, false, (DType) null, out);
     }
 
-    /** The same as {@code nansum_out(self, new long[] {dim}, false, (DType) null, out)}. */
+    /**
+     * The same as {@code nansum_out(self, new long[] {dim}, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nansum_out(Tensor self, long dim, Tensor out) {
         return nansum_out(self, new long[] {dim}, false, (DType) null, out);
     }
 
-    /** The same as {@code nansum_out(self, (long[]) null, false, (DType) null, out)}. */
+    /**
+     * The same as {@code nansum_out(self, (long[]) null, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nansum_out(Tensor self, Tensor out) {
         return nansum_out(self, (long[]) null, false, (DType) null, out);
     }
@@ -20487,6 +25758,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = nansum(self, dim) / number of elements that are not NaN}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
      * <p>Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.nanmean(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param dim as in the formula, or null for none
@@ -20503,27 +25775,60 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nanmean(self, new long[] {dim}, keepdim, dtype)}. */
+    /**
+     * The same as {@code nanmean(self, new long[] {dim}, keepdim, dtype)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
     public static Tensor nanmean(Tensor self, long dim, boolean keepdim, @Nullable DType dtype) {
         return nanmean(self, new long[] {dim}, keepdim, dtype);
     }
 
-    /** The same as {@code nanmean(self, dim, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(self, dim, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nanmean(Tensor self, long @Nullable [] dim, boolean keepdim) {
         return nanmean(self, dim, keepdim, (DType) null);
     }
 
-    /** The same as {@code nanmean(self, new long[] {dim}, keepdim, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(self, new long[] {dim}, keepdim, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nanmean(Tensor self, long dim, boolean keepdim) {
         return nanmean(self, new long[] {dim}, keepdim, (DType) null);
     }
 
-    /** The same as {@code nanmean(self, dim, false, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(self, dim, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nanmean(Tensor self, long @Nullable ... dim) {
         return nanmean(self, dim, false, (DType) null);
     }
 
-    /** The same as {@code nanmean(self, (long[]) null, false, (DType) null)}. */
+    /**
+     * The same as {@code nanmean(self, (long[]) null, false, (DType) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor nanmean(Tensor self) {
         return nanmean(self, (long[]) null, false, (DType) null);
     }
@@ -20552,32 +25857,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nanmean_out(self, new long[] {dim}, keepdim, dtype, out)}. */
+    /**
+     * The same as {@code nanmean_out(self, new long[] {dim}, keepdim, dtype, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nanmean_out(Tensor self, long dim, boolean keepdim, @Nullable DType dtype, Tensor out) {
         return nanmean_out(self, new long[] {dim}, keepdim, dtype, out);
     }
 
-    /** The same as {@code nanmean_out(self, dim, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code nanmean_out(self, dim, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nanmean_out(Tensor self, long @Nullable [] dim, boolean keepdim, Tensor out) {
         return nanmean_out(self, dim, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code nanmean_out(self, new long[] {dim}, keepdim, (DType) null, out)}. */
+    /**
+     * The same as {@code nanmean_out(self, new long[] {dim}, keepdim, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nanmean_out(Tensor self, long dim, boolean keepdim, Tensor out) {
         return nanmean_out(self, new long[] {dim}, keepdim, (DType) null, out);
     }
 
-    /** The same as {@code nanmean_out(self, dim, false, (DType) null, out)}. */
+    /**
+     * The same as {@code nanmean_out(self, dim, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nanmean_out(Tensor self, long @Nullable [] dim, Tensor out) {
         return nanmean_out(self, dim, false, (DType) null, out);
     }
 
-    /** The same as {@code nanmean_out(self, new long[] {dim}, false, (DType) null, out)}. */
+    /**
+     * The same as {@code nanmean_out(self, new long[] {dim}, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nanmean_out(Tensor self, long dim, Tensor out) {
         return nanmean_out(self, new long[] {dim}, false, (DType) null, out);
     }
 
-    /** The same as {@code nanmean_out(self, (long[]) null, false, (DType) null, out)}. */
+    /**
+     * The same as {@code nanmean_out(self, (long[]) null, false, (DType) null, out)}.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor nanmean_out(Tensor self, Tensor out) {
         return nanmean_out(self, (long[]) null, false, (DType) null, out);
     }
@@ -20673,6 +26023,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self)[(n - 1) / 2]}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.median(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -20707,7 +26058,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code median(self, dim, false)}. */
+    /**
+     * The same as {@code median(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices median(Tensor self, long dim) {
         return median(self, dim, false);
     }
@@ -20736,7 +26093,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code median_out(self, dim, false, values, indices)}. */
+    /**
+     * The same as {@code median_out(self, dim, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices median_out(Tensor self, long dim, Tensor values, Tensor indices) {
         return median_out(self, dim, false, values, indices);
     }
@@ -20746,6 +26111,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self)[(n - 1) / 2]}
      * <p>Shapes: {@code (*) -> ()}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.nanmedian(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {2.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @return the result
@@ -20780,7 +26146,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nanmedian(self, dim, false)}. */
+    /**
+     * The same as {@code nanmedian(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices nanmedian(Tensor self, long dim) {
         return nanmedian(self, dim, false);
     }
@@ -20809,7 +26181,15 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nanmedian_out(self, dim, false, values, indices)}. */
+    /**
+     * The same as {@code nanmedian_out(self, dim, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices nanmedian_out(Tensor self, long dim, Tensor values, Tensor indices) {
         return nanmedian_out(self, dim, false, values, indices);
     }
@@ -20821,6 +26201,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_(i + 1) - self_i}
      * <p>Shapes: {@code (..., d, ...) -> (..., d - n, ...)}.
      * <p>Errors: There must be a dimension; n must not be negative; what is joined must have the same other sizes. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.diff(Tensor.of(new long[] {1, 4, 9}, new long[] {3}))} is {@code Tensor.of(new long[] {3, 5}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param n as in the formula
@@ -20838,22 +26219,48 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diff(self, n, dim, prepend, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(self, n, dim, prepend, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param n as in the formula
+     * @param dim as in the formula
+     * @param prepend as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor diff(Tensor self, long n, long dim, @Nullable Tensor prepend) {
         return diff(self, n, dim, prepend, (Tensor) null);
     }
 
-    /** The same as {@code diff(self, n, dim, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(self, n, dim, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param n as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor diff(Tensor self, long n, long dim) {
         return diff(self, n, dim, (Tensor) null, (Tensor) null);
     }
 
-    /** The same as {@code diff(self, n, -1L, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(self, n, -1L, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
     public static Tensor diff(Tensor self, long n) {
         return diff(self, n, -1L, (Tensor) null, (Tensor) null);
     }
 
-    /** The same as {@code diff(self, 1L, -1L, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code diff(self, 1L, -1L, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor diff(Tensor self) {
         return diff(self, 1L, -1L, (Tensor) null, (Tensor) null);
     }
@@ -20880,27 +26287,60 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    /**
+     * The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula, or null for none
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, @Nullable Number spacing, long dim, long edgeOrder) {
         return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
     }
 
-    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula, or null for none
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, @Nullable Number spacing, @Nullable Long dim) {
         return gradient(self, spacing, dim, 1L);
     }
 
-    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula, or null for none
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, @Nullable Number spacing, long dim) {
         return gradient(self, spacing, Long.valueOf(dim), 1L);
     }
 
-    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, @Nullable Number spacing) {
         return gradient(self, spacing, (Long) null, 1L);
     }
 
-    /** The same as {@code gradient(self, (Number) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code gradient(self, (Number) null, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self) {
         return gradient(self, (Number) null, (Long) null, 1L);
     }
@@ -20927,7 +26367,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Number spacing, long... dim) {
         return gradient(self, spacing, dim, 1L);
     }
@@ -20952,7 +26399,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, long... dim) {
         return gradient(self, dim, 1L);
     }
@@ -20978,22 +26431,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    /**
+     * The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Number[] spacing, long dim, long edgeOrder) {
         return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
     }
 
-    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Number[] spacing, @Nullable Long dim) {
         return gradient(self, spacing, dim, 1L);
     }
 
-    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Number[] spacing, long dim) {
         return gradient(self, spacing, Long.valueOf(dim), 1L);
     }
 
-    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Number[] spacing) {
         return gradient(self, spacing, (Long) null, 1L);
     }
@@ -21019,7 +26500,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Number[] spacing, long... dim) {
         return gradient(self, spacing, dim, 1L);
     }
@@ -21046,22 +26534,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    /**
+     * The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Tensor[] spacing, long dim, long edgeOrder) {
         return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
     }
 
-    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Tensor[] spacing, @Nullable Long dim) {
         return gradient(self, spacing, dim, 1L);
     }
 
-    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Tensor[] spacing, long dim) {
         return gradient(self, spacing, Long.valueOf(dim), 1L);
     }
 
-    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Tensor... spacing) {
         return gradient(self, spacing, (Long) null, 1L);
     }
@@ -21088,7 +26604,14 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    /**
+     * The same as {@code gradient(self, spacing, dim, 1L)}.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor[] gradient(Tensor self, Tensor[] spacing, long... dim) {
         return gradient(self, spacing, dim, 1L);
     }
@@ -21098,6 +26621,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
      * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., ...)}.
      * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {7.5f}, new long[] {})}.
      *
      * @param y as in the formula
      * @param x as in the formula
@@ -21113,7 +26637,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code trapezoid(y, x, -1L)}. */
+    /**
+     * The same as {@code trapezoid(y, x, -1L)}.
+     *
+     * @param y as in the formula
+     * @param x as in the formula
+     * @return the result
+     */
     public static Tensor trapezoid(Tensor y, Tensor x) {
         return trapezoid(y, x, -1L);
     }
@@ -21123,6 +26653,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
      * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., ...)}.
      * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.trapz(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {7.5f}, new long[] {})}.
      *
      * @param y as in the formula
      * @param x as in the formula
@@ -21138,7 +26669,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code trapz(y, x, -1L)}. */
+    /**
+     * The same as {@code trapz(y, x, -1L)}.
+     *
+     * @param y as in the formula
+     * @param x as in the formula
+     * @return the result
+     */
     public static Tensor trapz(Tensor y, Tensor x) {
         return trapz(y, x, -1L);
     }
@@ -21148,6 +26685,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
      * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., d - 1, ...)}.
      * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.cumulative_trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {1.5f, 7.5f}, new long[] {2})}.
      *
      * @param y as in the formula
      * @param x as in the formula
@@ -21163,7 +26701,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cumulative_trapezoid(y, x, -1L)}. */
+    /**
+     * The same as {@code cumulative_trapezoid(y, x, -1L)}.
+     *
+     * @param y as in the formula
+     * @param x as in the formula
+     * @return the result
+     */
     public static Tensor cumulative_trapezoid(Tensor y, Tensor x) {
         return cumulative_trapezoid(y, x, -1L);
     }
@@ -21173,6 +26717,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * dx}
      * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
      * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {4.5f}, new long[] {})}.
      *
      * @param y as in the formula
      * @param dx as in the formula
@@ -21189,12 +26734,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code trapezoid(y, dx, -1L)}. */
+    /**
+     * The same as {@code trapezoid(y, dx, -1L)}.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @return the result
+     */
     public static Tensor trapezoid(Tensor y, Number dx) {
         return trapezoid(y, dx, -1L);
     }
 
-    /** The same as {@code trapezoid(y, 1, -1L)}. */
+    /**
+     * The same as {@code trapezoid(y, 1, -1L)}.
+     *
+     * @param y as in the formula
+     * @return the result
+     */
     public static Tensor trapezoid(Tensor y) {
         return trapezoid(y, 1, -1L);
     }
@@ -21204,6 +26760,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * dx}
      * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
      * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.trapz(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {4.5f}, new long[] {})}.
      *
      * @param y as in the formula
      * @param dx as in the formula
@@ -21219,12 +26776,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code trapz(y, dx, -1L)}. */
+    /**
+     * The same as {@code trapz(y, dx, -1L)}.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @return the result
+     */
     public static Tensor trapz(Tensor y, double dx) {
         return trapz(y, dx, -1L);
     }
 
-    /** The same as {@code trapz(y, 1.0, -1L)}. */
+    /**
+     * The same as {@code trapz(y, 1.0, -1L)}.
+     *
+     * @param y as in the formula
+     * @return the result
+     */
     public static Tensor trapz(Tensor y) {
         return trapz(y, 1.0, -1L);
     }
@@ -21234,6 +26802,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * dx}
      * <p>Shapes: {@code (..., d, ...) -> (..., d - 1, ...)}.
      * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.cumulative_trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}))} is {@code Tensor.of(new float[] {1.5f, 4.5f}, new long[] {2})}.
      *
      * @param y as in the formula
      * @param dx as in the formula
@@ -21250,12 +26819,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cumulative_trapezoid(y, dx, -1L)}. */
+    /**
+     * The same as {@code cumulative_trapezoid(y, dx, -1L)}.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @return the result
+     */
     public static Tensor cumulative_trapezoid(Tensor y, Number dx) {
         return cumulative_trapezoid(y, dx, -1L);
     }
 
-    /** The same as {@code cumulative_trapezoid(y, 1, -1L)}. */
+    /**
+     * The same as {@code cumulative_trapezoid(y, 1, -1L)}.
+     *
+     * @param y as in the formula
+     * @return the result
+     */
     public static Tensor cumulative_trapezoid(Tensor y) {
         return cumulative_trapezoid(y, 1, -1L);
     }
@@ -21265,6 +26845,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)}
      * <p>Shapes: {@code (n, k) or (k), (k), (k) -> (n, n) or ()}.
      * <p>Errors: At most two dimensions; bool is refused; integral and floating point weights, as many as observations, none negative, not all zero.
+     * <p>Example: {@code Torch.cov(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2}))} is {@code Tensor.of(new float[] {2.0f, -2.0f, -2.0f, 2.0f}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param correction as in the formula
@@ -21281,17 +26862,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code cov(self, correction, fweights, (Tensor) null)}. */
+    /**
+     * The same as {@code cov(self, correction, fweights, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param correction as in the formula
+     * @param fweights as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor cov(Tensor self, long correction, @Nullable Tensor fweights) {
         return cov(self, correction, fweights, (Tensor) null);
     }
 
-    /** The same as {@code cov(self, correction, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code cov(self, correction, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @param correction as in the formula
+     * @return the result
+     */
     public static Tensor cov(Tensor self, long correction) {
         return cov(self, correction, (Tensor) null, (Tensor) null);
     }
 
-    /** The same as {@code cov(self, 1L, (Tensor) null, (Tensor) null)}. */
+    /**
+     * The same as {@code cov(self, 1L, (Tensor) null, (Tensor) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor cov(Tensor self) {
         return cov(self, 1L, (Tensor) null, (Tensor) null);
     }
@@ -21301,6 +26900,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1}
      * <p>Shapes: {@code (n, k) or (k) -> (n, n) or ()}.
      * <p>Errors: At most two dimensions; bool is refused.
+     * <p>Example: {@code Torch.corrcoef(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2}))} is {@code Tensor.of(new float[] {1.0f, -1.0f, -1.0f, 1.0f}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -21337,12 +26937,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sort(self, dim, false)}. */
+    /**
+     * The same as {@code sort(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices sort(Tensor self, long dim) {
         return sort(self, dim, false);
     }
 
-    /** The same as {@code sort(self, -1L, false)}. */
+    /**
+     * The same as {@code sort(self, -1L, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices sort(Tensor self) {
         return sort(self, -1L, false);
     }
@@ -21371,12 +26982,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sort_out(self, dim, false, values, indices)}. */
+    /**
+     * The same as {@code sort_out(self, dim, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices sort_out(Tensor self, long dim, Tensor values, Tensor indices) {
         return sort_out(self, dim, false, values, indices);
     }
 
-    /** The same as {@code sort_out(self, -1L, false, values, indices)}. */
+    /**
+     * The same as {@code sort_out(self, -1L, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices sort_out(Tensor self, Tensor values, Tensor indices) {
         return sort_out(self, -1L, false, values, indices);
     }
@@ -21403,12 +27029,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sort(self, stable, dim, false)}. */
+    /**
+     * The same as {@code sort(self, stable, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices sort(Tensor self, @Nullable Boolean stable, long dim) {
         return sort(self, stable, dim, false);
     }
 
-    /** The same as {@code sort(self, stable, -1L, false)}. */
+    /**
+     * The same as {@code sort(self, stable, -1L, false)}.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @return the result
+     */
     public static Results.ValuesIndices sort(Tensor self, @Nullable Boolean stable) {
         return sort(self, stable, -1L, false);
     }
@@ -21438,12 +27077,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code sort_out(self, stable, dim, false, values, indices)}. */
+    /**
+     * The same as {@code sort_out(self, stable, dim, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices sort_out(Tensor self, @Nullable Boolean stable, long dim, Tensor values, Tensor indices) {
         return sort_out(self, stable, dim, false, values, indices);
     }
 
-    /** The same as {@code sort_out(self, stable, -1L, false, values, indices)}. */
+    /**
+     * The same as {@code sort_out(self, stable, -1L, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices sort_out(Tensor self, @Nullable Boolean stable, Tensor values, Tensor indices) {
         return sort_out(self, stable, -1L, false, values, indices);
     }
@@ -21453,6 +27109,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self, 0)[0]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.msort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 2, 3}, new long[] {3})}.
      *
      * @param self as in the formula
      * @return the result
@@ -21471,6 +27128,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self, dim, descending)[1]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 2, 0}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -21486,12 +27144,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code argsort(self, dim, false)}. */
+    /**
+     * The same as {@code argsort(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor argsort(Tensor self, long dim) {
         return argsort(self, dim, false);
     }
 
-    /** The same as {@code argsort(self, -1L, false)}. */
+    /**
+     * The same as {@code argsort(self, -1L, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor argsort(Tensor self) {
         return argsort(self, -1L, false);
     }
@@ -21501,6 +27170,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self, dim, descending)[1]}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}), true)} is {@code Tensor.of(new long[] {1, 2, 0}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param stable as in the formula
@@ -21517,12 +27187,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code argsort(self, stable, dim, false)}. */
+    /**
+     * The same as {@code argsort(self, stable, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor argsort(Tensor self, boolean stable, long dim) {
         return argsort(self, stable, dim, false);
     }
 
-    /** The same as {@code argsort(self, stable, -1L, false)}. */
+    /**
+     * The same as {@code argsort(self, stable, -1L, false)}.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula
+     * @return the result
+     */
     public static Tensor argsort(Tensor self, boolean stable) {
         return argsort(self, stable, -1L, false);
     }
@@ -21549,12 +27232,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code kthvalue(self, k, dim, false)}. */
+    /**
+     * The same as {@code kthvalue(self, k, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices kthvalue(Tensor self, long k, long dim) {
         return kthvalue(self, k, dim, false);
     }
 
-    /** The same as {@code kthvalue(self, k, -1L, false)}. */
+    /**
+     * The same as {@code kthvalue(self, k, -1L, false)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices kthvalue(Tensor self, long k) {
         return kthvalue(self, k, -1L, false);
     }
@@ -21584,12 +27280,29 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code kthvalue_out(self, k, dim, false, values, indices)}. */
+    /**
+     * The same as {@code kthvalue_out(self, k, dim, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices kthvalue_out(Tensor self, long k, long dim, Tensor values, Tensor indices) {
         return kthvalue_out(self, k, dim, false, values, indices);
     }
 
-    /** The same as {@code kthvalue_out(self, k, -1L, false, values, indices)}. */
+    /**
+     * The same as {@code kthvalue_out(self, k, -1L, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices kthvalue_out(Tensor self, long k, Tensor values, Tensor indices) {
         return kthvalue_out(self, k, -1L, false, values, indices);
     }
@@ -21615,12 +27328,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mode(self, dim, false)}. */
+    /**
+     * The same as {@code mode(self, dim, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices mode(Tensor self, long dim) {
         return mode(self, dim, false);
     }
 
-    /** The same as {@code mode(self, -1L, false)}. */
+    /**
+     * The same as {@code mode(self, -1L, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.ValuesIndices mode(Tensor self) {
         return mode(self, -1L, false);
     }
@@ -21649,12 +27373,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code mode_out(self, dim, false, values, indices)}. */
+    /**
+     * The same as {@code mode_out(self, dim, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices mode_out(Tensor self, long dim, Tensor values, Tensor indices) {
         return mode_out(self, dim, false, values, indices);
     }
 
-    /** The same as {@code mode_out(self, -1L, false, values, indices)}. */
+    /**
+     * The same as {@code mode_out(self, -1L, false, values, indices)}.
+     *
+     * @param self as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
     public static Results.ValuesIndices mode_out(Tensor self, Tensor values, Tensor indices) {
         return mode_out(self, -1L, false, values, indices);
     }
@@ -21681,17 +27420,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _unique2(self, sorted, returnInverse, false)}. */
+    /**
+     * The same as {@code _unique2(self, sorted, returnInverse, false)}.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted, boolean returnInverse) {
         return _unique2(self, sorted, returnInverse, false);
     }
 
-    /** The same as {@code _unique2(self, sorted, false, false)}. */
+    /**
+     * The same as {@code _unique2(self, sorted, false, false)}.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted) {
         return _unique2(self, sorted, false, false);
     }
 
-    /** The same as {@code _unique2(self, true, false, false)}. */
+    /**
+     * The same as {@code _unique2(self, true, false, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 _unique2(Tensor self) {
         return _unique2(self, true, false, false);
     }
@@ -21717,12 +27474,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _unique(self, sorted, false)}. */
+    /**
+     * The same as {@code _unique(self, sorted, false)}.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 _unique(Tensor self, boolean sorted) {
         return _unique(self, sorted, false);
     }
 
-    /** The same as {@code _unique(self, true, false)}. */
+    /**
+     * The same as {@code _unique(self, true, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1 _unique(Tensor self) {
         return _unique(self, true, false);
     }
@@ -21750,17 +27518,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unique_dim(self, dim, sorted, returnInverse, false)}. */
+    /**
+     * The same as {@code unique_dim(self, dim, sorted, returnInverse, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted, boolean returnInverse) {
         return unique_dim(self, dim, sorted, returnInverse, false);
     }
 
-    /** The same as {@code unique_dim(self, dim, sorted, false, false)}. */
+    /**
+     * The same as {@code unique_dim(self, dim, sorted, false, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param sorted as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted) {
         return unique_dim(self, dim, sorted, false, false);
     }
 
-    /** The same as {@code unique_dim(self, dim, true, false, false)}. */
+    /**
+     * The same as {@code unique_dim(self, dim, true, false, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim) {
         return unique_dim(self, dim, true, false, false);
     }
@@ -21787,22 +27576,48 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim))}. */
+    /**
+     * The same as {@code unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim))}.
+     *
+     * @param self as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts, long dim) {
         return unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim));
     }
 
-    /** The same as {@code unique_consecutive(self, returnInverse, returnCounts, (Long) null)}. */
+    /**
+     * The same as {@code unique_consecutive(self, returnInverse, returnCounts, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts) {
         return unique_consecutive(self, returnInverse, returnCounts, (Long) null);
     }
 
-    /** The same as {@code unique_consecutive(self, returnInverse, false, (Long) null)}. */
+    /**
+     * The same as {@code unique_consecutive(self, returnInverse, false, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param returnInverse as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse) {
         return unique_consecutive(self, returnInverse, false, (Long) null);
     }
 
-    /** The same as {@code unique_consecutive(self, false, false, (Long) null)}. */
+    /**
+     * The same as {@code unique_consecutive(self, false, false, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_consecutive(Tensor self) {
         return unique_consecutive(self, false, false, (Long) null);
     }
@@ -21829,12 +27644,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unique_dim_consecutive(self, dim, returnInverse, false)}. */
+    /**
+     * The same as {@code unique_dim_consecutive(self, dim, returnInverse, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param returnInverse as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim, boolean returnInverse) {
         return unique_dim_consecutive(self, dim, returnInverse, false);
     }
 
-    /** The same as {@code unique_dim_consecutive(self, dim, false, false)}. */
+    /**
+     * The same as {@code unique_dim_consecutive(self, dim, false, false)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim) {
         return unique_dim_consecutive(self, dim, false, false);
     }
@@ -21844,6 +27672,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
      * <p>Shapes: {@code (..., n) or (n), (..., m) -> (..., m)}.
      * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     * <p>Example: {@code Torch.searchsorted(Tensor.of(new long[] {1, 3, 5}, new long[] {3}), Tensor.of(new long[] {3, 4}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param sortedSequence as in the formula
      * @param self as in the formula
@@ -21862,22 +27691,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, @Nullable String side) {
         return searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null);
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right) {
         return searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null);
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32) {
         return searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null);
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Tensor self) {
         return searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null);
     }
@@ -21908,22 +27767,56 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, @Nullable String side, Tensor out) {
         return searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out);
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, Tensor out) {
         return searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out);
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, Tensor out) {
         return searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out);
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, Tensor out) {
         return searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out);
     }
@@ -21933,6 +27826,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
      * <p>Shapes: {@code (n) -> ()}.
      * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     * <p>Example: {@code Torch.searchsorted(Tensor.of(new long[] {1, 3, 5}, new long[] {3}), 4)} is {@code Tensor.of(new long[] {2}, new long[] {})}.
      *
      * @param sortedSequence as in the formula
      * @param self as in the formula
@@ -21952,22 +27846,52 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right, @Nullable String side) {
         return searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null);
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right) {
         return searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null);
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32) {
         return searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null);
     }
 
-    /** The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}. */
+    /**
+     * The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor searchsorted(Tensor sortedSequence, Number self) {
         return searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null);
     }
@@ -21999,22 +27923,56 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, @Nullable String side, Tensor out) {
         return searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out);
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, Tensor out) {
         return searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out);
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, Tensor out) {
         return searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out);
     }
 
-    /** The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}. */
+    /**
+     * The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor searchsorted_out(Tensor sortedSequence, Number self, Tensor out) {
         return searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out);
     }
@@ -22024,6 +27982,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = number of boundaries < self_i, or <= self_i with `right`}
      * <p>Shapes: {@code (*), (n) -> (*)}.
      * <p>Errors: The boundaries must have one dimension.
+     * <p>Example: {@code Torch.bucketize(Tensor.of(new long[] {3, 6}, new long[] {2}), Tensor.of(new long[] {1, 3, 5}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param boundaries as in the formula
@@ -22040,12 +27999,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bucketize(self, boundaries, outInt32, false)}. */
+    /**
+     * The same as {@code bucketize(self, boundaries, outInt32, false)}.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @return the result
+     */
     public static Tensor bucketize(Tensor self, Tensor boundaries, boolean outInt32) {
         return bucketize(self, boundaries, outInt32, false);
     }
 
-    /** The same as {@code bucketize(self, boundaries, false, false)}. */
+    /**
+     * The same as {@code bucketize(self, boundaries, false, false)}.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @return the result
+     */
     public static Tensor bucketize(Tensor self, Tensor boundaries) {
         return bucketize(self, boundaries, false, false);
     }
@@ -22074,12 +28046,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bucketize_out(self, boundaries, outInt32, false, out)}. */
+    /**
+     * The same as {@code bucketize_out(self, boundaries, outInt32, false, out)}.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor bucketize_out(Tensor self, Tensor boundaries, boolean outInt32, Tensor out) {
         return bucketize_out(self, boundaries, outInt32, false, out);
     }
 
-    /** The same as {@code bucketize_out(self, boundaries, false, false, out)}. */
+    /**
+     * The same as {@code bucketize_out(self, boundaries, false, false, out)}.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
     public static Tensor bucketize_out(Tensor self, Tensor boundaries, Tensor out) {
         return bucketize_out(self, boundaries, false, false, out);
     }
@@ -22089,6 +28076,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = number of boundaries < self, or <= self with `right`}
      * <p>Shapes: {@code (n) -> ()}.
      * <p>Errors: The boundaries must have one dimension.
+     * <p>Example: {@code Torch.bucketize(3, Tensor.of(new long[] {1, 3, 5}, new long[] {3}))} is {@code Tensor.of(new long[] {1}, new long[] {})}.
      *
      * @param self as in the formula
      * @param boundaries as in the formula
@@ -22106,12 +28094,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bucketize(self, boundaries, outInt32, false)}. */
+    /**
+     * The same as {@code bucketize(self, boundaries, outInt32, false)}.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @return the result
+     */
     public static Tensor bucketize(Number self, Tensor boundaries, boolean outInt32) {
         return bucketize(self, boundaries, outInt32, false);
     }
 
-    /** The same as {@code bucketize(self, boundaries, false, false)}. */
+    /**
+     * The same as {@code bucketize(self, boundaries, false, false)}.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @return the result
+     */
     public static Tensor bucketize(Number self, Tensor boundaries) {
         return bucketize(self, boundaries, false, false);
     }
@@ -22121,6 +28122,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = any over j of elements_i = test_elements_j}
      * <p>Shapes: {@code (*), (+) -> (*)}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.isin(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {3, 1}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true, false, true}, new long[] {3})}.
      *
      * @param elements as in the formula
      * @param testElements as in the formula
@@ -22137,12 +28139,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code isin(elements, testElements, assumeUnique, false)}. */
+    /**
+     * The same as {@code isin(elements, testElements, assumeUnique, false)}.
+     *
+     * @param elements as in the formula
+     * @param testElements as in the formula
+     * @param assumeUnique as in the formula
+     * @return the result
+     */
     public static Tensor isin(Tensor elements, Tensor testElements, boolean assumeUnique) {
         return isin(elements, testElements, assumeUnique, false);
     }
 
-    /** The same as {@code isin(elements, testElements, false, false)}. */
+    /**
+     * The same as {@code isin(elements, testElements, false, false)}.
+     *
+     * @param elements as in the formula
+     * @param testElements as in the formula
+     * @return the result
+     */
     public static Tensor isin(Tensor elements, Tensor testElements) {
         return isin(elements, testElements, false, false);
     }
@@ -22152,6 +28167,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = any over j of elements_i = test_elements_j}
      * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.isin(Tensor.of(new long[] {1, 2}, new long[] {2}), 2)} is {@code Tensor.of(new boolean[] {false, true}, new long[] {2})}.
      *
      * @param elements as in the formula
      * @param testElement as in the formula
@@ -22169,12 +28185,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code isin(elements, testElement, assumeUnique, false)}. */
+    /**
+     * The same as {@code isin(elements, testElement, assumeUnique, false)}.
+     *
+     * @param elements as in the formula
+     * @param testElement as in the formula
+     * @param assumeUnique as in the formula
+     * @return the result
+     */
     public static Tensor isin(Tensor elements, Number testElement, boolean assumeUnique) {
         return isin(elements, testElement, assumeUnique, false);
     }
 
-    /** The same as {@code isin(elements, testElement, false, false)}. */
+    /**
+     * The same as {@code isin(elements, testElement, false, false)}.
+     *
+     * @param elements as in the formula
+     * @param testElement as in the formula
+     * @return the result
+     */
     public static Tensor isin(Tensor elements, Number testElement) {
         return isin(elements, testElement, false, false);
     }
@@ -22184,6 +28213,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = any over j of elements_i = test_elements_j}
      * <p>Shapes: {@code (+) -> ()}.
      * <p>Errors: Complex and bool tensors are refused.
+     * <p>Example: {@code Torch.isin(2, Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new boolean[] {true}, new long[] {})}.
      *
      * @param element as in the formula
      * @param testElements as in the formula
@@ -22201,12 +28231,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code isin(element, testElements, assumeUnique, false)}. */
+    /**
+     * The same as {@code isin(element, testElements, assumeUnique, false)}.
+     *
+     * @param element as in the formula
+     * @param testElements as in the formula
+     * @param assumeUnique as in the formula
+     * @return the result
+     */
     public static Tensor isin(Number element, Tensor testElements, boolean assumeUnique) {
         return isin(element, testElements, assumeUnique, false);
     }
 
-    /** The same as {@code isin(element, testElements, false, false)}. */
+    /**
+     * The same as {@code isin(element, testElements, false, false)}.
+     *
+     * @param element as in the formula
+     * @param testElements as in the formula
+     * @return the result
+     */
     public static Tensor isin(Number element, Tensor testElements) {
         return isin(element, testElements, false, false);
     }
@@ -22216,6 +28259,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_k = number of i with self_i = k, or the sum of their weights}
      * <p>Shapes: {@code (n), (n) -> (max(minlength, max(self) + 1))}.
      * <p>Errors: The numbers must be integers, not negative, in one dimension; as many weights; <code>minlength</code> must not be negative.
+     * <p>Example: {@code Torch.bincount(Tensor.of(new long[] {1, 3, 1}, new long[] {3}))} is {@code Tensor.of(new long[] {0, 2, 0, 1}, new long[] {4})}.
      *
      * @param self as in the formula
      * @param weights as in the formula, or null for none
@@ -22231,12 +28275,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code bincount(self, weights, 0L)}. */
+    /**
+     * The same as {@code bincount(self, weights, 0L)}.
+     *
+     * @param self as in the formula
+     * @param weights as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor bincount(Tensor self, @Nullable Tensor weights) {
         return bincount(self, weights, 0L);
     }
 
-    /** The same as {@code bincount(self, (Tensor) null, 0L)}. */
+    /**
+     * The same as {@code bincount(self, (Tensor) null, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor bincount(Tensor self) {
         return bincount(self, (Tensor) null, 0L);
     }
@@ -22246,6 +28301,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...}
      * <p>Shapes: {@code (..., d, ...) -> (..., d repeats, ...)}.
      * <p>Errors: <code>repeats</code> must not be negative; <code>output_size</code> must be the size that results.
+     * <p>Example: {@code Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), 2)} is {@code Tensor.of(new long[] {5, 5, 6, 6}, new long[] {4})}.
      *
      * @param self as in the formula
      * @param repeats as in the formula
@@ -22262,22 +28318,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, long repeats, long dim, long outputSize) {
         return repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize));
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, long repeats, @Nullable Long dim) {
         return repeat_interleave(self, repeats, dim, (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, long repeats, long dim) {
         return repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, long repeats) {
         return repeat_interleave(self, repeats, (Long) null, (Long) null);
     }
@@ -22287,6 +28371,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...}
      * <p>Shapes: {@code (..., d, ...), (d) or (1) -> (..., sum of repeats, ...)}.
      * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     * <p>Example: {@code Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {5, 6, 6}, new long[] {3})}.
      *
      * @param self as in the formula
      * @param repeats as in the formula
@@ -22303,22 +28388,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, Tensor repeats, long dim, long outputSize) {
         return repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize));
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, Tensor repeats, @Nullable Long dim) {
         return repeat_interleave(self, repeats, dim, (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, Tensor repeats, long dim) {
         return repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null);
     }
 
-    /** The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor self, Tensor repeats) {
         return repeat_interleave(self, repeats, (Long) null, (Long) null);
     }
@@ -22328,6 +28441,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = 0 repeats_0 times, 1 repeats_1 times, ...}
      * <p>Shapes: {@code (n) -> (sum of repeats)}.
      * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     * <p>Example: {@code Torch.repeat_interleave(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {0, 1, 1}, new long[] {3})}.
      *
      * @param repeats as in the formula
      * @param outputSize as in the formula, or null for none
@@ -22342,7 +28456,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code repeat_interleave(repeats, (Long) null)}. */
+    /**
+     * The same as {@code repeat_interleave(repeats, (Long) null)}.
+     *
+     * @param repeats as in the formula
+     * @return the result
+     */
     public static Tensor repeat_interleave(Tensor repeats) {
         return repeat_interleave(repeats, (Long) null);
     }
@@ -22370,6 +28489,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = the first `size` rows of nonzero(self), then `fill_value`}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (size, n + 1)}.
      * <p>Errors: <code>size</code> must not be negative.
+     * <p>Example: {@code Torch.nonzero_static(Tensor.of(new long[] {1, 0, 2}, new long[] {3}), 3)} is {@code Tensor.of(new long[] {0, 2, -1}, new long[] {3, 1})}.
      *
      * @param self as in the formula
      * @param size as in the formula
@@ -22385,7 +28505,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nonzero_static(self, size, -1L)}. */
+    /**
+     * The same as {@code nonzero_static(self, size, -1L)}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor nonzero_static(Tensor self, long size) {
         return nonzero_static(self, size, -1L);
     }
@@ -22395,6 +28521,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement}
      * <p>Shapes: {@code (n) -> (number of combinations, r)}.
      * <p>Errors: There must be one dimension; r must not be negative.
+     * <p>Example: {@code Torch.combinations(Tensor.of(new long[] {1, 2, 3}, new long[] {3}))} is {@code Tensor.of(new long[] {1, 2, 1, 3, 2, 3}, new long[] {3, 2})}.
      *
      * @param self as in the formula
      * @param r as in the formula
@@ -22410,12 +28537,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code combinations(self, r, false)}. */
+    /**
+     * The same as {@code combinations(self, r, false)}.
+     *
+     * @param self as in the formula
+     * @param r as in the formula
+     * @return the result
+     */
     public static Tensor combinations(Tensor self, long r) {
         return combinations(self, r, false);
     }
 
-    /** The same as {@code combinations(self, 2L, false)}. */
+    /**
+     * The same as {@code combinations(self, 2L, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor combinations(Tensor self) {
         return combinations(self, 2L, false);
     }
@@ -22442,32 +28580,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, Tensor q, long dim, boolean keepdim, String interpolation) {
         return quantile(self, q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code quantile(self, q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, dim, keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, Tensor q, @Nullable Long dim, boolean keepdim) {
         return quantile(self, q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, Tensor q, long dim, boolean keepdim) {
         return quantile(self, q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code quantile(self, q, dim, false, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, dim, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, Tensor q, @Nullable Long dim) {
         return quantile(self, q, dim, false, "linear");
     }
 
-    /** The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, Tensor q, long dim) {
         return quantile(self, q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code quantile(self, q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, (Long) null, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, Tensor q) {
         return quantile(self, q, (Long) null, false, "linear");
     }
@@ -22477,6 +28660,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
      * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     * <p>Example: {@code Torch.quantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75)} is {@code Tensor.of(new float[] {3.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param q as in the formula
@@ -22494,32 +28678,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, double q, long dim, boolean keepdim, String interpolation) {
         return quantile(self, q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code quantile(self, q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, dim, keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, double q, @Nullable Long dim, boolean keepdim) {
         return quantile(self, q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, double q, long dim, boolean keepdim) {
         return quantile(self, q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code quantile(self, q, dim, false, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, dim, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, double q, @Nullable Long dim) {
         return quantile(self, q, dim, false, "linear");
     }
 
-    /** The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, double q, long dim) {
         return quantile(self, q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code quantile(self, q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code quantile(self, q, (Long) null, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @return the result
+     */
     public static Tensor quantile(Tensor self, double q) {
         return quantile(self, q, (Long) null, false, "linear");
     }
@@ -22546,32 +28775,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, Tensor q, long dim, boolean keepdim, String interpolation) {
         return nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code nanquantile(self, q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, dim, keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, Tensor q, @Nullable Long dim, boolean keepdim) {
         return nanquantile(self, q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, Tensor q, long dim, boolean keepdim) {
         return nanquantile(self, q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, dim, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, dim, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, Tensor q, @Nullable Long dim) {
         return nanquantile(self, q, dim, false, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, Tensor q, long dim) {
         return nanquantile(self, q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, (Long) null, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, Tensor q) {
         return nanquantile(self, q, (Long) null, false, "linear");
     }
@@ -22581,6 +28855,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
      * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     * <p>Example: {@code Torch.nanquantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75)} is {@code Tensor.of(new float[] {3.0f}, new long[] {})}.
      *
      * @param self as in the formula
      * @param q as in the formula
@@ -22598,32 +28873,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    /**
+     * The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, double q, long dim, boolean keepdim, String interpolation) {
         return nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation);
     }
 
-    /** The same as {@code nanquantile(self, q, dim, keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, dim, keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, double q, @Nullable Long dim, boolean keepdim) {
         return nanquantile(self, q, dim, keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, double q, long dim, boolean keepdim) {
         return nanquantile(self, q, Long.valueOf(dim), keepdim, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, dim, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, dim, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, double q, @Nullable Long dim) {
         return nanquantile(self, q, dim, false, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, double q, long dim) {
         return nanquantile(self, q, Long.valueOf(dim), false, "linear");
     }
 
-    /** The same as {@code nanquantile(self, q, (Long) null, false, "linear")}. */
+    /**
+     * The same as {@code nanquantile(self, q, (Long) null, false, "linear")}.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @return the result
+     */
     public static Tensor nanquantile(Tensor self, double q) {
         return nanquantile(self, q, (Long) null, false, "linear");
     }
@@ -22633,6 +28953,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
      * <p>Shapes: {@code (*) -> (bins)}.
      * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins.
+     * <p>Example: {@code Torch.histc(Tensor.of(new float[] {1.0f, 2.0f, 1.0f}, new long[] {3}), 2, 0, 3)} is {@code Tensor.of(new float[] {2.0f, 1.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param bins as in the formula
@@ -22651,17 +28972,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code histc(self, bins, min, 0)}. */
+    /**
+     * The same as {@code histc(self, bins, min, 0)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param min as in the formula
+     * @return the result
+     */
     public static Tensor histc(Tensor self, long bins, Number min) {
         return histc(self, bins, min, 0);
     }
 
-    /** The same as {@code histc(self, bins, 0, 0)}. */
+    /**
+     * The same as {@code histc(self, bins, 0, 0)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @return the result
+     */
     public static Tensor histc(Tensor self, long bins) {
         return histc(self, bins, 0, 0);
     }
 
-    /** The same as {@code histc(self, 100L, 0, 0)}. */
+    /**
+     * The same as {@code histc(self, 100L, 0, 0)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor histc(Tensor self) {
         return histc(self, 100L, 0, 0);
     }
@@ -22689,22 +29028,48 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code histogram(self, bins, range, weight, false)}. */
+    /**
+     * The same as {@code histogram(self, bins, range, weight, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Results.HistBinEdges histogram(Tensor self, long bins, double @Nullable [] range, @Nullable Tensor weight) {
         return histogram(self, bins, range, weight, false);
     }
 
-    /** The same as {@code histogram(self, bins, range, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(self, bins, range, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @return the result
+     */
     public static Results.HistBinEdges histogram(Tensor self, long bins, double @Nullable [] range) {
         return histogram(self, bins, range, (Tensor) null, false);
     }
 
-    /** The same as {@code histogram(self, bins, (double[]) null, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(self, bins, (double[]) null, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @return the result
+     */
     public static Results.HistBinEdges histogram(Tensor self, long bins) {
         return histogram(self, bins, (double[]) null, (Tensor) null, false);
     }
 
-    /** The same as {@code histogram(self, 100L, (double[]) null, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(self, 100L, (double[]) null, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Results.HistBinEdges histogram(Tensor self) {
         return histogram(self, 100L, (double[]) null, (Tensor) null, false);
     }
@@ -22731,12 +29096,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code histogram(self, bins, weight, false)}. */
+    /**
+     * The same as {@code histogram(self, bins, weight, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Results.HistBinEdges histogram(Tensor self, Tensor bins, @Nullable Tensor weight) {
         return histogram(self, bins, weight, false);
     }
 
-    /** The same as {@code histogram(self, bins, (Tensor) null, false)}. */
+    /**
+     * The same as {@code histogram(self, bins, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @return the result
+     */
     public static Results.HistBinEdges histogram(Tensor self, Tensor bins) {
         return histogram(self, bins, (Tensor) null, false);
     }
@@ -22763,17 +29141,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _histogramdd_bin_edges(self, bins, range, weight, false)}. */
+    /**
+     * The same as {@code _histogramdd_bin_edges(self, bins, range, weight, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double @Nullable [] range, @Nullable Tensor weight) {
         return _histogramdd_bin_edges(self, bins, range, weight, false);
     }
 
-    /** The same as {@code _histogramdd_bin_edges(self, bins, range, (Tensor) null, false)}. */
+    /**
+     * The same as {@code _histogramdd_bin_edges(self, bins, range, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double @Nullable [] range) {
         return _histogramdd_bin_edges(self, bins, range, (Tensor) null, false);
     }
 
-    /** The same as {@code _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false)}. */
+    /**
+     * The same as {@code _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @return the result
+     */
     public static Tensor[] _histogramdd_bin_edges(Tensor self, long... bins) {
         return _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false);
     }
@@ -22783,6 +29182,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...}
      * <p>Shapes: {@code (..., D) -> (bins_0, ..., bins_D)}.
      * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins along each dimension. Weights have the dtype of the tensor, and one for each.
+     * <p>Example: {@code Torch._histogramdd_from_bin_cts(Tensor.of(new float[] {0.0f, 1.0f, 1.0f, 0.0f}, new long[] {2, 2}), new long[] {1, 2})} is {@code Tensor.of(new float[] {1.0f, 1.0f}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @param bins as in the formula
@@ -22800,17 +29200,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _histogramdd_from_bin_cts(self, bins, range, weight, false)}. */
+    /**
+     * The same as {@code _histogramdd_from_bin_cts(self, bins, range, weight, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double @Nullable [] range, @Nullable Tensor weight) {
         return _histogramdd_from_bin_cts(self, bins, range, weight, false);
     }
 
-    /** The same as {@code _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false)}. */
+    /**
+     * The same as {@code _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double @Nullable [] range) {
         return _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false);
     }
 
-    /** The same as {@code _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false)}. */
+    /**
+     * The same as {@code _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @return the result
+     */
     public static Tensor _histogramdd_from_bin_cts(Tensor self, long... bins) {
         return _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false);
     }
@@ -22837,12 +29258,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _histogramdd_from_bin_tensors(self, bins, weight, false)}. */
+    /**
+     * The same as {@code _histogramdd_from_bin_tensors(self, bins, weight, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, @Nullable Tensor weight) {
         return _histogramdd_from_bin_tensors(self, bins, weight, false);
     }
 
-    /** The same as {@code _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false)}. */
+    /**
+     * The same as {@code _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false)}.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @return the result
+     */
     public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor... bins) {
         return _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false);
     }
@@ -22852,6 +29286,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., k, ...] = reduce of initial and data[..., i, ...] for the i of segment k}
      * <p>Shapes: {@code (..., n, *), (..., s) -> (..., s, *)}.
      * <p>Errors: The data must be floating point. <code>indices</code> is not supported. The lengths must not be negative; unless <code>unsafe</code>, each row of them must sum to n.
+     * <p>Example: {@code Torch.segment_reduce(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {3}), "sum", Tensor.of(new long[] {2, 1}, new long[] {2}))} is {@code Tensor.of(new float[] {3.0f, 3.0f}, new long[] {2})}.
      *
      * @param data as in the formula
      * @param reduce as in the formula
@@ -22873,32 +29308,83 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null)}. */
+    /**
+     * The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null)}.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @param indices as in the formula, or null for none
+     * @param offsets as in the formula, or null for none
+     * @param axis as in the formula
+     * @param unsafe as in the formula
+     * @return the result
+     */
     public static Tensor segment_reduce(Tensor data, String reduce, @Nullable Tensor lengths, @Nullable Tensor indices, @Nullable Tensor offsets, long axis, boolean unsafe) {
         return segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null);
     }
 
-    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null)}. */
+    /**
+     * The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null)}.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @param indices as in the formula, or null for none
+     * @param offsets as in the formula, or null for none
+     * @param axis as in the formula
+     * @return the result
+     */
     public static Tensor segment_reduce(Tensor data, String reduce, @Nullable Tensor lengths, @Nullable Tensor indices, @Nullable Tensor offsets, long axis) {
         return segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null);
     }
 
-    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null)}. */
+    /**
+     * The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null)}.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @param indices as in the formula, or null for none
+     * @param offsets as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor segment_reduce(Tensor data, String reduce, @Nullable Tensor lengths, @Nullable Tensor indices, @Nullable Tensor offsets) {
         return segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null);
     }
 
-    /** The same as {@code segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null)}. */
+    /**
+     * The same as {@code segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null)}.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @param indices as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor segment_reduce(Tensor data, String reduce, @Nullable Tensor lengths, @Nullable Tensor indices) {
         return segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null);
     }
 
-    /** The same as {@code segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}. */
+    /**
+     * The same as {@code segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor segment_reduce(Tensor data, String reduce, @Nullable Tensor lengths) {
         return segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
     }
 
-    /** The same as {@code segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}. */
+    /**
+     * The same as {@code segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
     public static Tensor segment_reduce(Tensor data, String reduce) {
         return segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
     }
@@ -22910,6 +29396,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = ln |Gamma(self_i)|}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.lgamma(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -23089,6 +29576,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code erf(out_i) = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * <p>Example: {@code Torch.erfinv(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -23226,6 +29714,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = I_1(self_i)}
      * <p>Shapes: {@code (*) -> (*), the same shape}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.special_i1(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -23265,6 +29754,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
      * <p>Shapes: {@code (*) -> (*), the same shape}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.special_i1e(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -23304,6 +29794,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
      * <p>Shapes: {@code (*) -> (*), the same shape}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.special_entr(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {-0.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -23343,6 +29834,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
      * <p>Shapes: {@code (*) -> (*), the same shape}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.special_erfcx(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -23421,6 +29913,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
      * <p>Shapes: {@code (*) -> (*), the same shape}.
      * <p>Errors: Complex tensors are refused.
+     * <p>Example: {@code Torch.special_ndtr(Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.5f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -24176,6 +30669,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2}))} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -24217,6 +30711,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
      * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.special_xlog1py(2, Tensor.of(new float[] {0.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {0.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -24260,6 +30755,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
      * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
      * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>Example: {@code Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 0)} is {@code Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param other as in the formula
@@ -24303,6 +30799,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code T_n(x) = cos(n * arccos(x))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -24430,6 +30927,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -24557,6 +31055,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -24684,6 +31183,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -24811,6 +31311,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code T_n(2 x - 1)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_shifted_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -24938,6 +31439,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code U_n(2 x - 1)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_shifted_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25065,6 +31567,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code V_n(2 x - 1)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_shifted_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25192,6 +31695,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code W_n(2 x - 1)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_shifted_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25319,6 +31823,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_hermite_polynomial_h(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25446,6 +31951,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_hermite_polynomial_he(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25573,6 +32079,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_laguerre_polynomial_l(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25700,6 +32207,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
      * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
      * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>Example: {@code Torch.special_legendre_polynomial_p(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param x as in the formula
      * @param n as in the formula
@@ -25829,6 +32337,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> shape}.
      * <p>Errors: The number of elements must agree; at most one size may be -1.
+     * <p>Example: {@code Torch.reshape(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param shape as in the formula
@@ -25866,6 +32375,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.transpose(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dim0 as in the formula
@@ -25886,6 +32396,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[j, i] = self[i, j]}
      * <p>Shapes: {@code (m, n) -> (n, m)}.
      * <p>Errors: More than two dimensions are refused.
+     * <p>Example: {@code Torch.t(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -25904,6 +32415,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code dimension k of out = dimension dims[k] of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (d_dims[0], ..., d_dims[n])}.
      * <p>Errors: <code>dims</code> must name every dimension once.
+     * <p>Example: {@code Torch.permute(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0})} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dims as in the formula
@@ -25923,6 +32435,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self[..., index, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
      * <p>Errors: The index must lie in [-d, d - 1]; a tensor without dimensions has nothing to select.
+     * <p>Example: {@code Torch.select(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {3, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -25943,6 +32456,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, ...] = self[..., start + i * step, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., ceil((end - start) / step), ...)}.
      * <p>Errors: The step must be positive.
+     * <p>Example: {@code Torch.slice(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 3)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -25960,37 +32474,87 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code slice(self, dim, Long.valueOf(start), Long.valueOf(end), step)}. */
+    /**
+     * The same as {@code slice(self, dim, Long.valueOf(start), Long.valueOf(end), step)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
     public static Tensor slice(Tensor self, long dim, long start, long end, long step) {
         return slice(self, dim, Long.valueOf(start), Long.valueOf(end), step);
     }
 
-    /** The same as {@code slice(self, dim, start, end, 1L)}. */
+    /**
+     * The same as {@code slice(self, dim, start, end, 1L)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @param end as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor slice(Tensor self, long dim, @Nullable Long start, @Nullable Long end) {
         return slice(self, dim, start, end, 1L);
     }
 
-    /** The same as {@code slice(self, dim, Long.valueOf(start), Long.valueOf(end), 1L)}. */
+    /**
+     * The same as {@code slice(self, dim, Long.valueOf(start), Long.valueOf(end), 1L)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param end as in the formula
+     * @return the result
+     */
     public static Tensor slice(Tensor self, long dim, long start, long end) {
         return slice(self, dim, Long.valueOf(start), Long.valueOf(end), 1L);
     }
 
-    /** The same as {@code slice(self, dim, start, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(self, dim, start, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor slice(Tensor self, long dim, @Nullable Long start) {
         return slice(self, dim, start, (Long) null, 1L);
     }
 
-    /** The same as {@code slice(self, dim, Long.valueOf(start), (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(self, dim, Long.valueOf(start), (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @return the result
+     */
     public static Tensor slice(Tensor self, long dim, long start) {
         return slice(self, dim, Long.valueOf(start), (Long) null, 1L);
     }
 
-    /** The same as {@code slice(self, dim, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(self, dim, (Long) null, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
     public static Tensor slice(Tensor self, long dim) {
         return slice(self, dim, (Long) null, (Long) null, 1L);
     }
 
-    /** The same as {@code slice(self, 0L, (Long) null, (Long) null, 1L)}. */
+    /**
+     * The same as {@code slice(self, 0L, (Long) null, (Long) null, 1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor slice(Tensor self) {
         return slice(self, 0L, (Long) null, (Long) null, 1L);
     }
@@ -26000,6 +32564,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
      * <p>Errors: start + length must not exceed the size.
+     * <p>Example: {@code Torch.narrow(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26021,6 +32586,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., 0, ...] = self}
      * <p>Shapes: {@code (..., ...) -> (..., 1, ...)}.
      * <p>Errors: <code>dim</code> must lie in [-ndim - 1, ndim].
+     * <p>Example: {@code Torch.unsqueeze(Tensor.of(new long[] {1, 2}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {1, 2}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26040,6 +32606,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26058,6 +32625,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0)} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26077,6 +32645,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (..., d_start, ..., d_end, ...) -> (..., product, ...)}.
      * <p>Errors: <code>start_dim</code> must not come after <code>end_dim</code>. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.flatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4})}.
      *
      * @param self as in the formula
      * @param startDim as in the formula
@@ -26092,12 +32661,23 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code flatten(self, startDim, -1L)}. */
+    /**
+     * The same as {@code flatten(self, startDim, -1L)}.
+     *
+     * @param self as in the formula
+     * @param startDim as in the formula
+     * @return the result
+     */
     public static Tensor flatten(Tensor self, long startDim) {
         return flatten(self, startDim, -1L);
     }
 
-    /** The same as {@code flatten(self, 0L, -1L)}. */
+    /**
+     * The same as {@code flatten(self, 0L, -1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor flatten(Tensor self) {
         return flatten(self, 0L, -1L);
     }
@@ -26123,12 +32703,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code as_strided(self, size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided(self, size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return the result
+     */
     public static Tensor as_strided(Tensor self, long[] size, long[] stride, long storageOffset) {
         return as_strided(self, size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided(self, size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided(self, size, stride, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor as_strided(Tensor self, long[] size, long... stride) {
         return as_strided(self, size, stride, (Long) null);
     }
@@ -26152,7 +32747,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unbind(self, 0L)}. */
+    /**
+     * The same as {@code unbind(self, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor[] unbind(Tensor self) {
         return unbind(self, 0L);
     }
@@ -26177,7 +32777,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code split(self, splitSize, 0L)}. */
+    /**
+     * The same as {@code split(self, splitSize, 0L)}.
+     *
+     * @param self as in the formula
+     * @param splitSize as in the formula
+     * @return the result
+     */
     public static Tensor[] split(Tensor self, long splitSize) {
         return split(self, splitSize, 0L);
     }
@@ -26202,7 +32808,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code split(self, splitSize, 0L)}. */
+    /**
+     * The same as {@code split(self, splitSize, 0L)}.
+     *
+     * @param self as in the formula
+     * @param splitSize as in the formula
+     * @return the result
+     */
     public static Tensor[] split(Tensor self, long... splitSize) {
         return split(self, splitSize, 0L);
     }
@@ -26227,7 +32839,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code split_with_sizes(self, splitSizes, 0L)}. */
+    /**
+     * The same as {@code split_with_sizes(self, splitSizes, 0L)}.
+     *
+     * @param self as in the formula
+     * @param splitSizes as in the formula
+     * @return the result
+     */
     public static Tensor[] split_with_sizes(Tensor self, long... splitSizes) {
         return split_with_sizes(self, splitSizes, 0L);
     }
@@ -26257,6 +32875,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = permute(self, ...)}
      * <p>Shapes: {@code (*) -> (*), permuted}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.movedim(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param source as in the formula
@@ -26277,6 +32896,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (..., d, ...) -> (..., sizes, ...)}.
      * <p>Errors: The product of the sizes must be d.
+     * <p>Example: {@code Torch.unflatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26297,6 +32917,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> (n)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.ravel(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26315,6 +32936,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
      * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
      * <p>Errors: The two dimensions must differ; A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param offset as in the formula
@@ -26331,17 +32953,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diagonal(self, offset, dim1, 1L)}. */
+    /**
+     * The same as {@code diagonal(self, offset, dim1, 1L)}.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public static Tensor diagonal(Tensor self, long offset, long dim1) {
         return diagonal(self, offset, dim1, 1L);
     }
 
-    /** The same as {@code diagonal(self, offset, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal(self, offset, 0L, 1L)}.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor diagonal(Tensor self, long offset) {
         return diagonal(self, offset, 0L, 1L);
     }
 
-    /** The same as {@code diagonal(self, 0L, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal(self, 0L, 0L, 1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor diagonal(Tensor self) {
         return diagonal(self, 0L, 0L, 1L);
     }
@@ -26351,6 +32991,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>Example: {@code Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), new long[] {0})} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26391,6 +33032,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j, i] = conj(self[..., i, j])}
      * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
      * <p>Errors: Two dimensions are the least.
+     * <p>Example: {@code Torch.adjoint(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26444,7 +33086,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unsafe_split(self, splitSize, 0L)}. */
+    /**
+     * The same as {@code unsafe_split(self, splitSize, 0L)}.
+     *
+     * @param self as in the formula
+     * @param splitSize as in the formula
+     * @return the result
+     */
     public static Tensor[] unsafe_split(Tensor self, long splitSize) {
         return unsafe_split(self, splitSize, 0L);
     }
@@ -26490,6 +33138,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.resolve_neg(Tensor.of(new float[] {1.0f}, new long[] {1}))} is {@code Tensor.of(new float[] {1.0f}, new long[] {1})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26562,6 +33211,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.swapaxes(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param axis0 as in the formula
@@ -26582,6 +33232,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.swapdims(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dim0 as in the formula
@@ -26620,12 +33271,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code as_strided_(self, size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided_(self, size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return what was written
+     */
     public static Tensor as_strided_(Tensor self, long[] size, long[] stride, long storageOffset) {
         return as_strided_(self, size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided_(self, size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided_(self, size, stride, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return what was written
+     */
     public static Tensor as_strided_(Tensor self, long[] size, long... stride) {
         return as_strided_(self, size, stride, (Long) null);
     }
@@ -26637,6 +33303,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.alias_copy(Tensor.of(new long[] {1, 2}, new long[] {2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26655,6 +33322,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = storage[storage_offset + sum_k i_k * stride_k]}
      * <p>Shapes: {@code (*) -> size}.
      * <p>Errors: As as_strided.
+     * <p>Example: {@code Torch.as_strided_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2}, new long[] {2})} is {@code Tensor.of(new long[] {1, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param size as in the formula
@@ -26671,12 +33339,27 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code as_strided_copy(self, size, stride, Long.valueOf(storageOffset))}. */
+    /**
+     * The same as {@code as_strided_copy(self, size, stride, Long.valueOf(storageOffset))}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula
+     * @return the result
+     */
     public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, long storageOffset) {
         return as_strided_copy(self, size, stride, Long.valueOf(storageOffset));
     }
 
-    /** The same as {@code as_strided_copy(self, size, stride, (Long) null)}. */
+    /**
+     * The same as {@code as_strided_copy(self, size, stride, (Long) null)}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
     public static Tensor as_strided_copy(Tensor self, long[] size, long... stride) {
         return as_strided_copy(self, size, stride, (Long) null);
     }
@@ -26686,6 +33369,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
      * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
      * <p>Errors: As diagonal.
+     * <p>Example: {@code Torch.diagonal_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 4}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param offset as in the formula
@@ -26702,17 +33386,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code diagonal_copy(self, offset, dim1, 1L)}. */
+    /**
+     * The same as {@code diagonal_copy(self, offset, dim1, 1L)}.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
     public static Tensor diagonal_copy(Tensor self, long offset, long dim1) {
         return diagonal_copy(self, offset, dim1, 1L);
     }
 
-    /** The same as {@code diagonal_copy(self, offset, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal_copy(self, offset, 0L, 1L)}.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
     public static Tensor diagonal_copy(Tensor self, long offset) {
         return diagonal_copy(self, offset, 0L, 1L);
     }
 
-    /** The same as {@code diagonal_copy(self, 0L, 0L, 1L)}. */
+    /**
+     * The same as {@code diagonal_copy(self, 0L, 0L, 1L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor diagonal_copy(Tensor self) {
         return diagonal_copy(self, 0L, 0L, 1L);
     }
@@ -26722,6 +33424,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j, ...] = self[..., 0, ...]}
      * <p>Shapes: {@code (*) broadcastable to size -> size}.
      * <p>Errors: As expand.
+     * <p>Example: {@code Torch.expand_copy(Tensor.of(new long[] {1, 2}, new long[] {2, 1}), new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 1, 2, 2}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param size as in the formula
@@ -26737,7 +33440,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code expand_copy(self, size, false)}. */
+    /**
+     * The same as {@code expand_copy(self, size, false)}.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
     public static Tensor expand_copy(Tensor self, long... size) {
         return expand_copy(self, size, false);
     }
@@ -26747,6 +33456,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
      * <p>Errors: As narrow.
+     * <p>Example: {@code Torch.narrow_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2)} is {@code Tensor.of(new long[] {2, 3}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26792,6 +33502,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code dimension k of out = dimension dims[k] of self}
      * <p>Shapes: {@code (d_0, ..., d_n) -> (d_dims[0], ..., d_dims[n])}.
      * <p>Errors: <code>dims</code> must name every dimension once.
+     * <p>Example: {@code Torch.permute_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0})} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dims as in the formula
@@ -26811,6 +33522,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: None.
+     * <p>Example: {@code Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2}))} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26829,6 +33541,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out = self}
      * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0)} is {@code Tensor.of(new long[] {1, 2}, new long[] {2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26867,6 +33580,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[j, i] = self[i, j]}
      * <p>Shapes: {@code (m, n) -> (n, m)}.
      * <p>Errors: More than two dimensions are refused.
+     * <p>Example: {@code Torch.t_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}))} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @return the result
@@ -26885,6 +33599,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
      * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
      * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>Example: {@code Torch.transpose_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1)} is {@code Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dim0 as in the formula
@@ -26905,6 +33620,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., w, ..., k] = self[..., w * step + k, ...]}
      * <p>Shapes: {@code (..., d, ...) -> (..., (d - size) / step + 1, ..., size)}.
      * <p>Errors: As unfold.
+     * <p>Example: {@code Torch.unfold_copy(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, 2, 1)} is {@code Tensor.of(new long[] {1, 2, 2, 3}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param dimension as in the formula
@@ -26926,6 +33642,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., 0, ...] = self}
      * <p>Shapes: {@code (..., ...) -> (..., 1, ...)}.
      * <p>Errors: <code>dim</code> must lie in [-ndim - 1, ndim].
+     * <p>Example: {@code Torch.unsqueeze_copy(Tensor.of(new long[] {1, 2}, new long[] {2}), 0)} is {@code Tensor.of(new long[] {1, 2}, new long[] {1, 2})}.
      *
      * @param self as in the formula
      * @param dim as in the formula
@@ -26945,6 +33662,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> size}.
      * <p>Errors: The number of elements must agree; at most one size may be -1.
+     * <p>Example: {@code Torch.view_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2})} is {@code Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param size as in the formula
@@ -26979,7 +33697,13 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code split_with_sizes_copy(self, splitSizes, 0L)}. */
+    /**
+     * The same as {@code split_with_sizes_copy(self, splitSizes, 0L)}.
+     *
+     * @param self as in the formula
+     * @param splitSizes as in the formula
+     * @return the result
+     */
     public static Tensor[] split_with_sizes_copy(Tensor self, long... splitSizes) {
         return split_with_sizes_copy(self, splitSizes, 0L);
     }
@@ -27003,7 +33727,12 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code unbind_copy(self, 0L)}. */
+    /**
+     * The same as {@code unbind_copy(self, 0L)}.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
     public static Tensor[] unbind_copy(Tensor self) {
         return unbind_copy(self, 0L);
     }
@@ -27015,6 +33744,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_nearest1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {4})} is {@code Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 1, 4})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27030,12 +33760,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales))}. */
+    /**
+     * The same as {@code upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scales as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest1d(Tensor self, long outputSize, double scales) {
         return upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales));
     }
 
-    /** The same as {@code upsample_nearest1d(self, outputSize, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest1d(self, outputSize, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest1d(Tensor self, long... outputSize) {
         return upsample_nearest1d(self, outputSize, (Double) null);
     }
@@ -27065,6 +33808,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_nearest2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {2, 2})} is {@code Tensor.of(new float[] {1.0f, 2.0f, 1.0f, 2.0f}, new long[] {1, 1, 2, 2})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27081,22 +33825,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, double scalesH, double scalesW) {
         return upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code upsample_nearest2d(self, outputSize, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest2d(self, outputSize, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, @Nullable Double scalesH) {
         return upsample_nearest2d(self, outputSize, scalesH, (Double) null);
     }
 
-    /** The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, double scalesH) {
         return upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code upsample_nearest2d(self, outputSize, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest2d(self, outputSize, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest2d(Tensor self, long... outputSize) {
         return upsample_nearest2d(self, outputSize, (Double) null, (Double) null);
     }
@@ -27126,6 +33898,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_nearest3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 1, 2}), new long[] {1, 2, 2})} is {@code Tensor.of(new float[] {1.0f, 2.0f, 1.0f, 2.0f}, new long[] {1, 1, 1, 2, 2})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27143,32 +33916,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD, double scalesH, double scalesW) {
         return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, @Nullable Double scalesD, @Nullable Double scalesH) {
         return upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null);
     }
 
-    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD, double scalesH) {
         return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, @Nullable Double scalesD) {
         return upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null);
     }
 
-    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD) {
         return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null);
     }
 
-    /** The same as {@code upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor upsample_nearest3d(Tensor self, long... outputSize) {
         return upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null);
     }
@@ -27213,12 +34031,25 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales))}. */
+    /**
+     * The same as {@code _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scales as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact1d(Tensor self, long outputSize, double scales) {
         return _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales));
     }
 
-    /** The same as {@code _upsample_nearest_exact1d(self, outputSize, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact1d(self, outputSize, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact1d(Tensor self, long... outputSize) {
         return _upsample_nearest_exact1d(self, outputSize, (Double) null);
     }
@@ -27264,22 +34095,50 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, double scalesH, double scalesW) {
         return _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, @Nullable Double scalesH) {
         return _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null);
     }
 
-    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, double scalesH) {
         return _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact2d(Tensor self, long... outputSize) {
         return _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null);
     }
@@ -27326,32 +34185,77 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD, double scalesH, double scalesW) {
         return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, @Nullable Double scalesD, @Nullable Double scalesH) {
         return _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null);
     }
 
-    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD, double scalesH) {
         return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, @Nullable Double scalesD) {
         return _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null);
     }
 
-    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD) {
         return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null);
     }
 
-    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_nearest_exact3d(Tensor self, long... outputSize) {
         return _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null);
     }
@@ -27381,6 +34285,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_linear1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {3}, true)} is {@code Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 3})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27397,17 +34302,39 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales))}. */
+    /**
+     * The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scales as in the formula
+     * @return the result
+     */
     public static Tensor upsample_linear1d(Tensor self, long outputSize, boolean alignCorners, double scales) {
         return upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales));
     }
 
-    /** The same as {@code upsample_linear1d(self, outputSize, alignCorners, (Double) null)}. */
+    /**
+     * The same as {@code upsample_linear1d(self, outputSize, alignCorners, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor upsample_linear1d(Tensor self, long[] outputSize, boolean alignCorners) {
         return upsample_linear1d(self, outputSize, alignCorners, (Double) null);
     }
 
-    /** The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null)}. */
+    /**
+     * The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor upsample_linear1d(Tensor self, long outputSize, boolean alignCorners) {
         return upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null);
     }
@@ -27438,6 +34365,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_bilinear2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 3}, true)} is {@code Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 3})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27455,22 +34383,54 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
         return upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, @Nullable Double scalesH) {
         return upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null);
     }
 
-    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
         return upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners) {
         return upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null);
     }
@@ -27501,6 +34461,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_trilinear3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 1, 2}), new long[] {1, 1, 3}, true)} is {@code Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 1, 3})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27519,32 +34480,83 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD, double scalesH, double scalesW) {
         return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, @Nullable Double scalesD, @Nullable Double scalesH) {
         return upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null);
     }
 
-    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD, double scalesH) {
         return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, @Nullable Double scalesD) {
         return upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null);
     }
 
-    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula
+     * @return the result
+     */
     public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD) {
         return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null);
     }
 
-    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners) {
         return upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null);
     }
@@ -27575,6 +34587,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch.upsample_bicubic2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 3}, true)} is {@code Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 3})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27592,22 +34605,54 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
         return upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, @Nullable Double scalesH) {
         return upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null);
     }
 
-    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
         return upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners) {
         return upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null);
     }
@@ -27638,6 +34683,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
      * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with sizes left + size + right}.
      * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     * <p>Example: {@code Torch.reflection_pad1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), new long[] {2, 1})} is {@code Tensor.of(new float[] {3.0f, 2.0f, 1.0f, 2.0f, 3.0f, 2.0f}, new long[] {1, 6})}.
      *
      * @param self as in the formula
      * @param padding as in the formula
@@ -27657,6 +34703,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with sizes left + size + right}.
      * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     * <p>Example: {@code Torch.reflection_pad2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {1, 1, 0, 0})} is {@code Tensor.of(new float[] {2.0f, 1.0f, 2.0f, 1.0f}, new long[] {1, 1, 4})}.
      *
      * @param self as in the formula
      * @param padding as in the formula
@@ -27676,6 +34723,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
      * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with sizes left + size + right}.
      * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     * <p>Example: {@code Torch.reflection_pad3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 1, 0, 0, 0, 0})} is {@code Tensor.of(new float[] {2.0f, 1.0f, 2.0f, 1.0f}, new long[] {1, 1, 1, 4})}.
      *
      * @param self as in the formula
      * @param padding as in the formula
@@ -27695,6 +34743,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
      * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with sizes left + size + right}.
      * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     * <p>Example: {@code Torch.replication_pad1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), new long[] {2, 1})} is {@code Tensor.of(new float[] {1.0f, 1.0f, 1.0f, 2.0f, 3.0f, 3.0f}, new long[] {1, 6})}.
      *
      * @param self as in the formula
      * @param padding as in the formula
@@ -27714,6 +34763,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with sizes left + size + right}.
      * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     * <p>Example: {@code Torch.replication_pad2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {1, 1, 0, 1})} is {@code Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f, 1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 2, 4})}.
      *
      * @param self as in the formula
      * @param padding as in the formula
@@ -27733,6 +34783,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
      * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with sizes left + size + right}.
      * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     * <p>Example: {@code Torch.replication_pad3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 1, 0, 0, 0, 0})} is {@code Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 1, 1, 4})}.
      *
      * @param self as in the formula
      * @param padding as in the formula
@@ -27752,6 +34803,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[..., i + left, ...] = self[..., i, ...], else what `mode` says}
      * <p>Shapes: {@code (..., d, ...) -> (..., left + d + right, ...)}.
      * <p>Errors: The widths go in pairs from the last dimension on. All modes but <code>constant</code> take tensors with channels, perhaps samples, and as many pairs as there are other dimensions.
+     * <p>Example: {@code Torch.pad(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), new long[] {1, 1})} is {@code Tensor.of(new float[] {0.0f, 1.0f, 2.0f, 0.0f}, new long[] {4})}.
      *
      * @param self as in the formula
      * @param pad as in the formula
@@ -27768,17 +34820,38 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code pad(self, pad, mode, Double.valueOf(value))}. */
+    /**
+     * The same as {@code pad(self, pad, mode, Double.valueOf(value))}.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @param mode as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
     public static Tensor pad(Tensor self, long[] pad, String mode, double value) {
         return pad(self, pad, mode, Double.valueOf(value));
     }
 
-    /** The same as {@code pad(self, pad, mode, (Double) null)}. */
+    /**
+     * The same as {@code pad(self, pad, mode, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @param mode as in the formula
+     * @return the result
+     */
     public static Tensor pad(Tensor self, long[] pad, String mode) {
         return pad(self, pad, mode, (Double) null);
     }
 
-    /** The same as {@code pad(self, pad, "constant", (Double) null)}. */
+    /**
+     * The same as {@code pad(self, pad, "constant", (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @return the result
+     */
     public static Tensor pad(Tensor self, long... pad) {
         return pad(self, pad, "constant", (Double) null);
     }
@@ -27788,6 +34861,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[c * kernel + k, i] = self[c, i * stride - padding + k * dilation], 0 in the padding}
      * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> (N, C * kernel, positions) or the same without samples}.
      * <p>Errors: Kernel, dilation and stride are positive, the padding is not negative, and the kernel fits into the padded image.
+     * <p>Example: {@code Torch.im2col(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 1, 3}), new long[] {1, 2}, new long[] {1, 1}, new long[] {0, 0}, new long[] {1, 1})} is {@code Tensor.of(new float[] {1.0f, 2.0f, 2.0f, 3.0f}, new long[] {2, 2})}.
      *
      * @param self as in the formula
      * @param kernelSize as in the formula
@@ -27810,6 +34884,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[c, i * stride - padding + k * dilation] += self[c * kernel + k, i]}
      * <p>Shapes: {@code (N, C * kernel, positions) or the same without samples -> (N, C, output_size)}.
      * <p>Errors: The columns must be as many as the kernel has positions on an image of <code>output_size</code>.
+     * <p>Example: {@code Torch.col2im(Tensor.of(new float[] {1.0f, 2.0f, 10.0f, 20.0f}, new long[] {2, 2}), new long[] {1, 3}, new long[] {1, 2}, new long[] {1, 1}, new long[] {0, 0}, new long[] {1, 1})} is {@code Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 3})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -27833,6 +34908,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[c, h * r + a, w * r + b] = self[c * r * r + a * r + b, h, w]}
      * <p>Shapes: {@code (*, C * r * r, H, W) -> (*, C, H * r, W * r)}.
      * <p>Errors: Three dimensions or more; r * r divides the number of channels.
+     * <p>Example: {@code Torch.pixel_shuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {4, 1, 1}), 2)} is {@code Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2})}.
      *
      * @param self as in the formula
      * @param upscaleFactor as in the formula
@@ -27852,6 +34928,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[c * r * r + a * r + b, h, w] = self[c, h * r + a, w * r + b]}
      * <p>Shapes: {@code (*, C, H * r, W * r) -> (*, C * r * r, H, W)}.
      * <p>Errors: Three dimensions or more; r divides height and width.
+     * <p>Example: {@code Torch.pixel_unshuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}), 2)} is {@code Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {4, 1, 1})}.
      *
      * @param self as in the formula
      * @param downscaleFactor as in the formula
@@ -27871,6 +34948,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c * groups + g] = self[n, g * (C / groups) + c]}
      * <p>Shapes: {@code (N, C, *) -> the same}.
      * <p>Errors: More than two dimensions; <code>groups</code> divides the number of channels.
+     * <p>Example: {@code Torch.channel_shuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 4, 1}), 2)} is {@code Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 4.0f}, new long[] {1, 4, 1})}.
      *
      * @param self as in the formula
      * @param groups as in the formula
@@ -27909,6 +34987,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
      * <p>Shapes: {@code (N, C, H, W), (N, h, w, 2) -> (N, C, h, w); or with three spatial dimensions}.
      * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     * <p>Example: {@code Torch.grid_sampler(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 1, 1, 2}), 0, 0, true)} is {@code Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1})}.
      *
      * @param input as in the formula
      * @param grid as in the formula
@@ -27931,6 +35010,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
      * <p>Shapes: {@code (N, C, H, W), (N, h, w, 2) -> (N, C, h, w)}.
      * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     * <p>Example: {@code Torch.grid_sampler_2d(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 1, 1, 2}), 0, 0, true)} is {@code Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1})}.
      *
      * @param input as in the formula
      * @param grid as in the formula
@@ -27953,6 +35033,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
      * <p>Shapes: {@code (N, C, D, H, W), (N, d, h, w, 3) -> (N, C, d, h, w)}.
      * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     * <p>Example: {@code Torch.grid_sampler_3d(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f, 0.0f}, new long[] {1, 1, 1, 1, 3}), 0, 0, true)} is {@code Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1, 1})}.
      *
      * @param input as in the formula
      * @param grid as in the formula
@@ -27975,6 +35056,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1}
      * <p>Shapes: {@code (N, 2, 3) -> (N, H, W, 2), or (N, 3, 4) -> (N, D, H, W, 3)}.
      * <p>Errors: <code>size</code> is (N, C, H, W) or (N, C, D, H, W), of positive numbers, and <code>theta</code> belongs to it.
+     * <p>Example: {@code Torch.affine_grid_generator(Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 2, 3}), new long[] {1, 1, 1, 2}, true)} is {@code Tensor.of(new float[] {-1.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 1, 2, 2})}.
      *
      * @param theta as in the formula
      * @param size as in the formula
@@ -27995,6 +35077,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * <p>{@code out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w(x) = 1 - |x| within 1; x = (i + 0.5) * r, s = max(r, 1), r = size / out, or (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input is of float32, float64 or uint8, has samples and channels, and neither it nor the output is empty.
+     * <p>Example: {@code Torch._upsample_bilinear2d_aa(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 5.0f}, new long[] {1, 1, 1, 4}), new long[] {1, 2}, false)} is {@code Tensor.of(new float[] {1.7142857142857142f, 3.7142857142857144f}, new long[] {1, 1, 1, 2})}.
      *
      * @param self as in the formula
      * @param outputSize as in the formula
@@ -28012,22 +35095,54 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
         return _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, @Nullable Double scalesH) {
         return _upsample_bilinear2d_aa(self, outputSize, alignCorners, scalesH, (Double) null);
     }
 
-    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
         return _upsample_bilinear2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_bilinear2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_bilinear2d_aa(Tensor self, long[] outputSize, boolean alignCorners) {
         return _upsample_bilinear2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null);
     }
@@ -28075,22 +35190,54 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    /**
+     * The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @param scalesW as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
         return _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
     }
 
-    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, scalesH, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @return the result
+     */
     public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, @Nullable Double scalesH) {
         return _upsample_bicubic2d_aa(self, outputSize, alignCorners, scalesH, (Double) null);
     }
 
-    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    /**
+     * The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
         return _upsample_bicubic2d_aa(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
     }
 
-    /** The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    /**
+     * The same as {@code _upsample_bicubic2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null)}.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
     public static Tensor _upsample_bicubic2d_aa(Tensor self, long[] outputSize, boolean alignCorners) {
         return _upsample_bicubic2d_aa(self, outputSize, alignCorners, (Double) null, (Double) null);
     }

@@ -1,6 +1,7 @@
 package org.rushlight;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Counts native handles: a test that closes what it makes leaves as many as it found. */
 final class Leaks {
@@ -30,6 +31,7 @@ final class Leaks {
                 throw new AssertionError(e);
             }
         }
-        assertEquals(expected, live(), "native handles left over");
+        long left = live();
+        assertTrue(left <= expected, left + " native handles left over, not " + expected);
     }
 }

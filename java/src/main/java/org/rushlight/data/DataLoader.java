@@ -36,6 +36,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private final Options options;
     private final @Nullable ExecutorService workers;
     private @Nullable Epoch open;
+    private boolean closed;
 
     /** What a loader does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options implements Cloneable {
@@ -179,6 +180,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     /** The batches of the next epoch. An epoch that is still going on ends. */
     @Override
     public Iterator<B> iterator() {
+        if (closed) {
+            throw new IllegalStateException("the loader is closed");
+        }
         endEpoch();
         Epoch epoch = new Epoch(options.sampler.order(dataset.size()));
         open = epoch;
@@ -195,6 +199,7 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     /** Ends the epoch and the workers. The dataset stays open. */
     @Override
     public void close() {
+        closed = true;
         endEpoch();
         if (workers != null) {
             workers.shutdown();

@@ -2,9 +2,9 @@ package org.rushlight.internal;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -19,51 +19,76 @@ import java.util.Locale;
  * <p>It travels inside the jar and is extracted into a folder named after its content, so that two versions never meet and a second
  * start extracts nothing. A JVM binds a library file to the class loader that loaded it first; a second class loader in the same JVM
  * therefore loads a copy of its own, with a state of its own. {@code -Drushlight.library=/path/librushlight.so} loads that file instead,
- * and {@code -Drushlight.cache=/folder} extracts there. Nothing is ever downloaded.
+ * and {@code -Drushlight.cache=/folder} extracts there. The library may lie in a jar of its own, beside one with the classes alone. Nothing is
+ * ever downloaded.
  */
 public final class NativeLibrary {
     private static final String CLAIMED = "rushlight.loaded.";
+    private static final String FILE = System.mapLibraryName("rushlight");
+    private static final String ADVICE = "; -Drushlight.cache=/folder names another folder to unpack it into, -Drushlight.library=/path/"
+        + FILE + " a library that lies unpacked";
+
     private static boolean loaded;
 
     private NativeLibrary() {}
 
     /** Loads the library unless that has happened. */
     public static synchronized void load() {
-        if (!loaded) {
-            try {
-                System.load(locate().toString());
-            } catch (IOException e) {
-                throw new UncheckedIOException("cannot extract the native library: " + e.getMessage(), e);
+        if (loaded) {
+            return;
+        }
+        try {
+            String override = System.getProperty("rushlight.library");
+            load(override == null ? extracted() : Path.of(override).toAbsolutePath());
+        } catch (IOException e) {
+            throw failure("cannot unpack the native library: " + e, e);
+        }
+        loaded = true;
+    }
+
+    private static void load(Path file) throws IOException {
+        boolean first = System.getProperties().putIfAbsent(CLAIMED + file, "true") == null;
+        // Another class loader of this JVM holds that file: this one loads a copy, which can go as soon as it is mapped.
+        Path own = first ? file : Files.copy(file, Files.createTempFile(cache(), "copy-", ".so"), StandardCopyOption.REPLACE_EXISTING);
+        try {
+            System.load(own.toString());
+        } catch (UnsatisfiedLinkError e) {
+            throw failure("cannot load the native library " + own + " (" + e.getMessage()
+                + "); a folder from which nothing may be executed (noexec) is one reason", e);
+        } finally {
+            if (!first && !own.toFile().delete()) {
+                own.toFile().deleteOnExit();
             }
-            loaded = true;
         }
     }
 
-    private static Path locate() throws IOException {
-        String override = System.getProperty("rushlight.library");
-        Path file = override == null ? extracted() : Path.of(override).toAbsolutePath();
-        if (System.getProperties().putIfAbsent(CLAIMED + file, "true") == null) {
-            return file;
+    private static UnsatisfiedLinkError failure(String what, Throwable cause) {
+        UnsatisfiedLinkError error = new UnsatisfiedLinkError(what + ADVICE);
+        error.initCause(cause);
+        return error;
+    }
+
+    /** The library in this jar, or in another that this class's loader sees: one for a further platform. */
+    private static byte[] packed() throws IOException {
+        String resource = "org/rushlight/native/" + platform() + "/" + FILE;
+        try (InputStream stream = open(resource)) {
+            if (stream == null) {
+                throw new UnsatisfiedLinkError("there is no native library for " + platform() + " in the jars of Rushlight (" + resource
+                    + "): the jar rushlight-<version>-" + platform() + ".jar has it, or -Drushlight.library=/path/" + FILE + " names one");
+            }
+            return stream.readAllBytes();
         }
-        // Another class loader of this JVM holds that file: load a copy, which can go as soon as it is mapped.
-        Path copy = Files.createTempFile("rushlight-", ".so");
-        Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
-        copy.toFile().deleteOnExit();
-        return copy;
+    }
+
+    private static InputStream open(String resource) {
+        InputStream stream = NativeLibrary.class.getResourceAsStream("/" + resource);
+        return stream != null ? stream : NativeLibrary.class.getClassLoader().getResourceAsStream(resource);
     }
 
     private static Path extracted() throws IOException {
-        String resource = "/org/rushlight/native/" + platform() + "/" + System.mapLibraryName("rushlight");
-        byte[] content;
-        try (InputStream stream = NativeLibrary.class.getResourceAsStream(resource)) {
-            if (stream == null) {
-                throw new UnsatisfiedLinkError("Rushlight has no native library for " + platform() + " in this jar (looked for "
-                    + resource + "); -Drushlight.library=/path/to/" + System.mapLibraryName("rushlight") + " names one");
-            }
-            content = stream.readAllBytes();
-        }
+        byte[] content = packed();
         Path folder = cache().resolve(hash(content));
-        Path file = folder.resolve(System.mapLibraryName("rushlight"));
+        Path file = folder.resolve(FILE);
         if (Files.isRegularFile(file) && Files.size(file) == content.length) {
             return file;
         }
@@ -83,7 +108,7 @@ public final class NativeLibrary {
     private static Path cache() throws IOException {
         String override = System.getProperty("rushlight.cache");
         if (override != null) {
-            return Path.of(override).toAbsolutePath();
+            return Files.createDirectories(Path.of(override).toAbsolutePath());
         }
         Path folder = Path.of(System.getProperty("java.io.tmpdir"), "rushlight-" + System.getProperty("user.name")).toAbsolutePath();
         try {
@@ -94,7 +119,7 @@ public final class NativeLibrary {
             }
             return folder;
         } catch (FileAlreadyExistsException e) {
-            boolean ours = Files.isDirectory(folder, java.nio.file.LinkOption.NOFOLLOW_LINKS)
+            boolean ours = Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
                 && Files.getOwner(folder).getName().equals(System.getProperty("user.name"));
             return ours ? folder : Files.createTempDirectory("rushlight-");
         }

@@ -1,15 +1,12 @@
 package org.rushlight.nn;
 
-import java.util.Arrays;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import org.rushlight.NoGrad;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
-import org.rushlight.Torch;
 
 /** Sums, means or maxima of bags of rows of a table. */
-public final class EmbeddingBag extends Module {
+public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
     /** What becomes of the rows of a bag. */
     public enum Mode {
         /** Their sum. */
@@ -20,20 +17,8 @@ public final class EmbeddingBag extends Module {
         MAX
     }
 
-    private final Options options;
-    private final Tensor weight;
-    private final @Nullable Long paddingIdx;
-
-    /** What a EmbeddingBag does. Immutable: each {@code with} returns a changed copy. */
-    public static final class Options extends ModuleOptions<Options> {
-        final long numEmbeddings;
-        final long embeddingDim;
-        @Nullable Long paddingIdx;
-        @Nullable Double maxNorm;
-        double normType = 2;
-        boolean scaleGradByFreq = false;
-        boolean sparse = false;
-        @Nullable Tensor weight;
+    /** What an EmbeddingBag does. Immutable: each {@code with} returns a changed copy. */
+    public static final class Options extends EmbeddingOptions<Options> {
         Mode mode = Mode.MEAN;
         boolean includeLastOffset = false;
 
@@ -57,68 +42,7 @@ public final class EmbeddingBag extends Module {
          * @param embeddingDim length of a row
          */
         public Options(long numEmbeddings, long embeddingDim) {
-            this.numEmbeddings = numEmbeddings;
-            this.embeddingDim = embeddingDim;
-        }
-
-        /**
-         * Sets paddingIdx: row that has no gradient and is zero at first; negative numbers count from the end.
-         *
-         * @param value row that has no gradient and is zero at first; negative numbers count from the end
-         * @return the changed options
-         */
-        public Options withPaddingIdx(long value) {
-            return with(options -> options.paddingIdx = value);
-        }
-
-        /**
-         * Sets maxNorm: rows of a larger norm are scaled down to it, in the table itself.
-         *
-         * @param value rows of a larger norm are scaled down to it, in the table itself
-         * @return the changed options
-         */
-        public Options withMaxNorm(double value) {
-            return with(options -> options.maxNorm = value);
-        }
-
-        /**
-         * Sets normType: degree of that norm.
-         *
-         * @param value degree of that norm
-         * @return the changed options
-         */
-        public Options withNormType(double value) {
-            return with(options -> options.normType = value);
-        }
-
-        /**
-         * Sets scaleGradByFreq: divide gradients by how often an index is in the batch.
-         *
-         * @param value divide gradients by how often an index is in the batch
-         * @return the changed options
-         */
-        public Options withScaleGradByFreq(boolean value) {
-            return with(options -> options.scaleGradByFreq = value);
-        }
-
-        /**
-         * Sets sparse: ask for a sparse gradient.
-         *
-         * @param value ask for a sparse gradient
-         * @return the changed options
-         */
-        public Options withSparse(boolean value) {
-            return with(options -> options.sparse = value);
-        }
-
-        /**
-         * Sets weight: a table that is there already.
-         *
-         * @param value a table that is there already
-         * @return the changed options
-         */
-        public Options withWeight(Tensor value) {
-            return with(options -> options.weight = value);
+            super(numEmbeddings, embeddingDim);
         }
 
         /**
@@ -158,19 +82,7 @@ public final class EmbeddingBag extends Module {
      * @param options what it does
      */
     public EmbeddingBag(Options options) {
-        this.options = options;
-        long rows = options.numEmbeddings;
-        paddingIdx = options.paddingIdx == null ? null : Long.valueOf(Sizes.row(options.paddingIdx, rows));
-        Tensor given = options.weight;
-        if (given == null) {
-            weight = registerParameter("weight", Torch.empty(rows, options.embeddingDim));
-            resetParameters();
-            return;
-        }
-        if (!Arrays.equals(given.shape(), new long[] {rows, options.embeddingDim})) {
-            throw new TensorValueException("Shape of _weight does not match num_embeddings and embedding_dim");
-        }
-        weight = registerParameter("weight", given.detach());
+        super(options);
     }
 
     @Override
@@ -197,32 +109,9 @@ public final class EmbeddingBag extends Module {
      * @return the layer
      */
     public static EmbeddingBag fromPretrained(Tensor embeddings, boolean freeze, Options options) {
-        if (embeddings.dim() != 2) {
-            throw new TensorValueException("Embeddings parameter is expected to be 2-dimensional");
-        }
-        EmbeddingBag layer = new EmbeddingBag(options.withWeight(embeddings));
+        EmbeddingBag layer = new EmbeddingBag(pretrained(embeddings, options));
         layer.weight.requires_grad_(!freeze);
         return layer;
-    }
-
-    /** Draws the table anew. */
-    public void resetParameters() {
-        Init.normal(weight, 0, 1);
-        if (paddingIdx != null) {
-            try (NoGrad guard = new NoGrad(); Tensor row = weight.select(0, paddingIdx)) {
-                assert guard != null;
-                row.fill_(0);
-            }
-        }
-    }
-
-    /**
-     * The table.
-     *
-     * @return the parameter
-     */
-    public Tensor weight() {
-        return weight;
     }
 
     /**

@@ -40,6 +40,7 @@ public abstract class Module implements AutoCloseable {
     private final Map<String, Tensor> buffers = new LinkedHashMap<>();
     private final Map<String, Module> children = new LinkedHashMap<>();
     private boolean training = true;
+    private boolean closed;
 
     /** A module without anything registered. */
     protected Module() {}
@@ -98,6 +99,7 @@ public abstract class Module implements AutoCloseable {
     }
 
     private void checkName(String name) {
+        checkOpen();
         if (name.isEmpty() || name.contains(".")) {
             throw new IllegalArgumentException("a name must not be empty nor contain a dot (got '" + name + "')");
         }
@@ -114,6 +116,7 @@ public abstract class Module implements AutoCloseable {
      * @return modules by name
      */
     public final Map<String, Module> namedChildren() {
+        checkOpen();
         return new LinkedHashMap<>(children);
     }
 
@@ -123,6 +126,7 @@ public abstract class Module implements AutoCloseable {
      * @return modules by dotted name; this one has the empty name
      */
     public final Map<String, Module> namedModules() {
+        checkOpen();
         Map<String, Module> all = new LinkedHashMap<>();
         collect("", all);
         return all;
@@ -194,6 +198,7 @@ public abstract class Module implements AutoCloseable {
      * @return true unless {@link #eval} was called
      */
     public final boolean isTraining() {
+        checkOpen();
         return training;
     }
 
@@ -327,16 +332,26 @@ public abstract class Module implements AutoCloseable {
      * @param file where from
      */
     public final void load(Path file) {
+        checkOpen();
         try (Scope scope = new Scope()) {
             assert scope != null;
             loadStateDict(StateDict.load(file));
         }
     }
 
-    /** Frees the parameters and buffers of this module and all below it. */
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the module " + getClass().getSimpleName() + " is closed");
+        }
+    }
+
+    /** Frees the parameters and buffers of this module and all below it, which are closed then. Closing it twice is allowed. */
     @Override
     public void close() {
-        stateDict().values().forEach(Tensor::close);
+        closed = true;
+        parameters.values().forEach(Tensor::close);
+        buffers.values().forEach(Tensor::close);
+        children.values().forEach(Module::close);
     }
 
     // Text.

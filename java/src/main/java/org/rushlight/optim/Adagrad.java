@@ -7,7 +7,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /** Adagrad: steps divided by the root of the sum of squares so far (Duchi, Hazan and Singer 2011). */
-public final class Adagrad extends Optimizer {
+public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         double lrDecay = 0;
@@ -141,27 +141,8 @@ public final class Adagrad extends Optimizer {
         super(options, groups);
     }
 
-    /**
-     * What a step does, in the first group.
-     *
-     * @return the options
-     */
-    public Options options() {
-        return (Options) parameterGroups().get(0).options();
-    }
-
-    /**
-     * Changes what a step does, in every group.
-     *
-     * @param options the new options
-     */
-    public void setOptions(Options options) {
-        parameterGroups().forEach(group -> group.setOptions(options));
-    }
-
     @Override
-    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
-        Options options = (Options) given;
+    void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         Tensor[] steps = countSteps(which);
         for (int i = 0; i < values.length; i++) {
             if (!stateOf(which.get(i)).containsKey("sum")) {

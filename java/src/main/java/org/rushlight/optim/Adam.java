@@ -1,22 +1,13 @@
 package org.rushlight.optim;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /** Adam: steps scaled by running means of the gradient and of its square (Kingma and Ba 2014). */
-public final class Adam extends Optimizer {
+public final class Adam extends AdamOptimizer<Adam.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
-    public static final class Options extends OptimizerOptions<Options> {
-        double beta1 = 0.9;
-        double beta2 = 0.999;
-        double eps = 1e-8;
-        double weightDecay = 0;
-        boolean amsgrad = false;
-        boolean maximize = false;
-
+    public static final class Options extends AdamOptions<Options> {
         /** The defaults of PyTorch: a learning rate of 1e-3. */
         public Options() {
             this(1e-3);
@@ -28,37 +19,7 @@ public final class Adam extends Optimizer {
          * @param lr learning rate
          */
         public Options(double lr) {
-            super(lr);
-        }
-
-        /**
-         * Sets beta1: how much of the mean gradient stays at each step.
-         *
-         * @param value how much of the mean gradient stays at each step
-         * @return the changed options
-         */
-        public Options withBeta1(double value) {
-            return with(options -> options.beta1 = value);
-        }
-
-        /**
-         * Sets beta2: how much of the mean square stays at each step.
-         *
-         * @param value how much of the mean square stays at each step
-         * @return the changed options
-         */
-        public Options withBeta2(double value) {
-            return with(options -> options.beta2 = value);
-        }
-
-        /**
-         * Sets eps: added to the root of the mean square.
-         *
-         * @param value added to the root of the mean square
-         * @return the changed options
-         */
-        public Options withEps(double value) {
-            return with(options -> options.eps = value);
+            super(lr, 0);
         }
 
         /**
@@ -69,58 +30,6 @@ public final class Adam extends Optimizer {
          */
         public Options withWeightDecay(double value) {
             return with(options -> options.weightDecay = value);
-        }
-
-        /**
-         * Sets amsgrad: use the highest mean square so far.
-         *
-         * @param value use the highest mean square so far
-         * @return the changed options
-         */
-        public Options withAmsgrad(boolean value) {
-            return with(options -> options.amsgrad = value);
-        }
-
-        /**
-         * Sets maximize: climb instead of descending.
-         *
-         * @param value climb instead of descending
-         * @return the changed options
-         */
-        public Options withMaximize(boolean value) {
-            return with(options -> options.maximize = value);
-        }
-
-        @Override
-        Double momentumOrBeta() {
-            return beta1;
-        }
-
-        @Override
-        Options withMomentumOrBeta(double value) {
-            return withBeta1(value);
-        }
-
-        @Override
-        protected void check() {
-            super.check();
-            check(eps >= 0, "Invalid epsilon value: ", eps);
-            check(beta1 >= 0 && beta1 < 1, "Invalid beta parameter at index 0: ", beta1);
-            check(beta2 >= 0 && beta2 < 1, "Invalid beta parameter at index 1: ", beta2);
-            check(weightDecay >= 0, "Invalid weight_decay value: ", weightDecay);
-        }
-
-        @Override
-        protected Map<String, Double> values() {
-            Map<String, Double> all = new LinkedHashMap<>();
-            all.put("lr", lr);
-            all.put("beta1", beta1);
-            all.put("beta2", beta2);
-            all.put("eps", eps);
-            all.put("weight_decay", weightDecay);
-            all.put("amsgrad", amsgrad ? 1.0 : 0.0);
-            all.put("maximize", maximize ? 1.0 : 0.0);
-            return all;
         }
     }
 
@@ -163,37 +72,10 @@ public final class Adam extends Optimizer {
         super(options, groups);
     }
 
-    /**
-     * What a step does, in the first group.
-     *
-     * @return the options
-     */
-    public Options options() {
-        return (Options) parameterGroups().get(0).options();
-    }
-
-    /**
-     * Changes what a step does, in every group.
-     *
-     * @param options the new options
-     */
-    public void setOptions(Options options) {
-        parameterGroups().forEach(group -> group.setOptions(options));
-    }
-
     @Override
-    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
-        Options options = (Options) given;
-        Tensor[] steps = countSteps(which);
-        for (int i = 0; i < values.length; i++) {
-            zeros(which.get(i), "exp_avg", values[i]);
-            zeros(which.get(i), "exp_avg_sq", values[i]);
-            if (options.amsgrad) {
-                zeros(which.get(i), "max_exp_avg_sq", values[i]);
-            }
-        }
-        Tensor[] maxima = options.amsgrad ? gather(which, "max_exp_avg_sq") : new Tensor[0];
-        Torch._fused_adam_(values, grads, gather(which, "exp_avg"), gather(which, "exp_avg_sq"), maxima, steps, options.lr(), options.beta1,
+    void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+        Moments moments = moments(options, which, values);
+        Torch._fused_adam_(values, grads, moments.means(), moments.squares(), moments.maxima(), moments.steps(), options.lr(), options.beta1,
             options.beta2, options.weightDecay, options.eps, options.amsgrad, options.maximize);
     }
 }

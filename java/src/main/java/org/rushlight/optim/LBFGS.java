@@ -18,7 +18,7 @@ import org.rushlight.Torch;
  * LBFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search that meets the strong Wolfe
  * conditions. A step needs a closure; there is one group.
  */
-public final class LBFGS extends Optimizer {
+public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         long maxIter = 20;
@@ -138,13 +138,6 @@ public final class LBFGS extends Optimizer {
         super(options, new ParameterGroup(parameters));
     }
 
-    private Options options() {
-        if (parameterGroups().size() != 1) {
-            throw new TensorValueException("LBFGS doesn't support per-parameter options (parameter groups)");
-        }
-        return (Options) parameterGroups().get(0).options();
-    }
-
     /** LBFGS evaluates the loss several times: it needs a closure. */
     @Override
     public void step() {
@@ -152,13 +145,16 @@ public final class LBFGS extends Optimizer {
     }
 
     @Override
-    protected void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+    void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         throw new IllegalStateException("LBFGS requires a closure function");
     }
 
     /** Up to as many iterations as the options say; the closure computes the loss and its gradients each time anew. */
     @Override
     public Tensor step(Supplier<Tensor> closure) {
+        if (parameterGroups().size() != 1) {
+            throw new TensorValueException("LBFGS doesn't support per-parameter options (parameter groups)");
+        }
         Tensor first = evaluate(closure);
         try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
             assert guard != null && scope != null;

@@ -64,6 +64,7 @@ public abstract class Optimizer implements AutoCloseable {
     private final List<ParameterGroup> groups = new ArrayList<>();
     /** State tensors of each parameter, by PyTorch's names, in the order of {@link #parameters}. */
     private final List<Map<String, Tensor>> state = new ArrayList<>();
+    private boolean closed;
 
     /**
      * An optimizer of some groups.
@@ -107,6 +108,7 @@ public abstract class Optimizer implements AutoCloseable {
      * @return the groups
      */
     public final List<ParameterGroup> parameterGroups() {
+        checkOpen();
         return List.copyOf(groups);
     }
 
@@ -116,6 +118,7 @@ public abstract class Optimizer implements AutoCloseable {
      * @return the parameters of all groups
      */
     public final List<Tensor> parameters() {
+        checkOpen();
         return groups.stream().flatMap(group -> group.parameters().stream()).toList();
     }
 
@@ -126,6 +129,7 @@ public abstract class Optimizer implements AutoCloseable {
 
     /** Changes the parameters that have a gradient. */
     public void step() {
+        checkOpen();
         try (NoGrad guard = new NoGrad()) {
             assert guard != null;
             int first = 0;
@@ -164,6 +168,7 @@ public abstract class Optimizer implements AutoCloseable {
      * @return the loss
      */
     public Tensor step(Supplier<Tensor> closure) {
+        checkOpen();
         Tensor loss = evaluate(closure);
         step();
         return loss;
@@ -226,6 +231,15 @@ public abstract class Optimizer implements AutoCloseable {
         return known != null ? known : keep(index, name, Torch.zeros_like(parameter));
     }
 
+    /** The same for several parameters. */
+    final Tensor[] zeros(List<Integer> which, String name, Tensor[] parameters) {
+        Tensor[] tensors = new Tensor[parameters.length];
+        for (int i = 0; i < tensors.length; i++) {
+            tensors[i] = zeros(which.get(i), name, parameters[i]);
+        }
+        return tensors;
+    }
+
     /** The state tensor called {@code name} of each of these parameters. */
     final Tensor[] gather(List<Integer> which, String name) {
         return which.stream().map(index -> state.get(index).get(name)).toArray(Tensor[]::new);
@@ -252,6 +266,7 @@ public abstract class Optimizer implements AutoCloseable {
      * @return tensors by name
      */
     public final Map<String, Tensor> stateDict() {
+        checkOpen();
         Map<String, Tensor> all = new LinkedHashMap<>();
         for (int i = 0; i < state.size(); i++) {
             String prefix = "state." + i + ".";
@@ -272,6 +287,7 @@ public abstract class Optimizer implements AutoCloseable {
      *     learning rates are taken over
      */
     public final void loadStateDict(Map<String, Tensor> source) {
+        checkOpen();
         for (String key : source.keySet()) {
             int index = position(key);
             int known = key.startsWith("param_groups.") ? groups.size() : state.size();
@@ -319,9 +335,16 @@ public abstract class Optimizer implements AutoCloseable {
      * @param file where from
      */
     public final void load(Path file) {
+        checkOpen();
         try (Scope scope = new Scope()) {
             assert scope != null;
             loadStateDict(StateDict.load(file));
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the optimizer is closed");
         }
     }
 
@@ -335,6 +358,7 @@ public abstract class Optimizer implements AutoCloseable {
     /** Frees the state. The parameters stay. */
     @Override
     public void close() {
+        closed = true;
         closeState();
     }
 }

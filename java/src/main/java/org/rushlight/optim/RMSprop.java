@@ -7,7 +7,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /** RMSprop: gradients divided by a running root mean square (Hinton 2012). */
-public final class RMSprop extends Optimizer {
+public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {
         double alpha = 0.99;
@@ -163,40 +163,13 @@ public final class RMSprop extends Optimizer {
         super(options, groups);
     }
 
-    /**
-     * What a step does, in the first group.
-     *
-     * @return the options
-     */
-    public Options options() {
-        return (Options) parameterGroups().get(0).options();
-    }
-
-    /**
-     * Changes what a step does, in every group.
-     *
-     * @param options the new options
-     */
-    public void setOptions(Options options) {
-        parameterGroups().forEach(group -> group.setOptions(options));
-    }
-
     @Override
-    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
-        Options options = (Options) given;
+    void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         countSteps(which);
-        for (int i = 0; i < values.length; i++) {
-            zeros(which.get(i), "square_avg", values[i]);
-            if (options.momentum > 0) {
-                zeros(which.get(i), "momentum_buffer", values[i]);
-            }
-            if (options.centered) {
-                zeros(which.get(i), "grad_avg", values[i]);
-            }
-        }
-        Tensor[] means = options.centered ? gather(which, "grad_avg") : new Tensor[0];
-        Tensor[] buffers = options.momentum > 0 ? gather(which, "momentum_buffer") : new Tensor[0];
-        Torch._fused_rmsprop_(values, grads, gather(which, "square_avg"), means, buffers, options.lr(), options.alpha, options.eps,
-            options.weightDecay, options.momentum, options.centered, options.maximize);
+        Tensor[] squares = zeros(which, "square_avg", values);
+        Tensor[] buffers = options.momentum > 0 ? zeros(which, "momentum_buffer", values) : new Tensor[0];
+        Tensor[] means = options.centered ? zeros(which, "grad_avg", values) : new Tensor[0];
+        Torch._fused_rmsprop_(values, grads, squares, means, buffers, options.lr(), options.alpha, options.eps, options.weightDecay,
+            options.momentum, options.centered, options.maximize);
     }
 }

@@ -8,7 +8,7 @@ import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
 /** Stochastic gradient descent, with momentum. */
-public final class SGD extends Optimizer {
+public final class SGD extends OptionedOptimizer<SGD.Options> {
     private static final String BUFFER = "momentum_buffer";
 
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
@@ -154,27 +154,8 @@ public final class SGD extends Optimizer {
         super(options, groups);
     }
 
-    /**
-     * What a step does, in the first group.
-     *
-     * @return the options
-     */
-    public Options options() {
-        return (Options) parameterGroups().get(0).options();
-    }
-
-    /**
-     * Changes what a step does, in every group.
-     *
-     * @param options the new options
-     */
-    public void setOptions(Options options) {
-        parameterGroups().forEach(group -> group.setOptions(options));
-    }
-
     @Override
-    protected void update(OptimizerOptions<?> given, List<Integer> which, Tensor[] values, Tensor[] grads) {
-        Options options = (Options) given;
+    void updateGroup(Options options, List<Integer> which, Tensor[] values, Tensor[] grads) {
         if (options.momentum == 0) {
             fused(options, values, grads, new Tensor[0], false);
             return;

@@ -3,67 +3,87 @@
 //! cbindgen sees one file at a time, so that a header declares what its file defines and nothing else. A type that
 //! another file defines stays a name, and the file's `use crate::tensor::...` becomes the `#include` of its header.
 //! Text that Rust cannot express (a macro, a forward declaration) stands in the Rust file as lines `//@ text`.
+//!
+//! A header reads like a chapter: `chapter` opens it with the documentation of the Rust module, whose example becomes a test;
+//! `layout` adds the headings of sections and makes tables of constants and fields.
+
+mod chapter;
+mod layout;
 
 use crate::emit::{Emitter, OutFile, capi, header};
 use crate::model::Family;
 use cbindgen::{
     Braces, Config, DocumentationLength, DocumentationStyle, ExportConfig, Language, LineEndingStyle, Style,
 };
+use chapter::Chapter;
 use std::path::{Path, PathBuf};
 
 /// Writes them.
 pub const EMITTER: Emitter = Emitter { name: "headers", folders: &["include/rushlight/ops"], emit };
 
-/// The hand-written files of `capi/src` that have a header, in the order the umbrella includes them.
-const HAND_WRITTEN: [&str; 9] =
-    ["core", "tensor", "generator", "autograd", "hooks", "gradcheck", "dispatch", "dlpack", "io"];
+/// The hand-written files of `capi/src` that have a header, in the order in which they are read.
+const HAND_WRITTEN: [&str; 11] =
+    ["core", "tensor", "autograd", "io", "generator", "memory", "runtime", "dispatch", "hooks", "gradcheck", "dlpack"];
 
 /// Types of other libraries, known here by their tag only.
 const FOREIGN: [&str; 2] = ["DLManagedTensor", "DLManagedTensorVersioned"];
 
 fn emit(root: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
     let mut files = Vec::new();
+    let mut chapters = Vec::new();
     for name in HAND_WRITTEN {
         let source = format!("capi/src/{name}.rs");
         if let Ok(text) = std::fs::read_to_string(root.join(&source)) {
-            files.push(file(name, &source, &text)?);
+            let chapter = Chapter::of_module(name, &text).map_err(|problem| format!("{source}: {problem}"))?;
+            files.push(file(&chapter, &source, &text)?);
+            chapters.push(chapter);
         }
     }
+    files.push(OutFile { path: "tests/c/generated/chapters.c".into(), text: chapter::program(&chapters) });
+    files.push(OutFile { path: "tests/c/generated/chapters.txt".into(), text: chapter::printed(&chapters) });
     for family in families {
-        files.push(file(&format!("ops/{}", family.name), &capi::path(family), &capi::source(family))?);
+        let chapter = Chapter::of_family(family);
+        files.push(file(&chapter, &capi::path(family), &capi::source(family))?);
+        chapters.push(chapter);
     }
-    files.insert(0, umbrella(&files));
+    files.insert(0, umbrella(&chapters));
     Ok(files)
 }
 
-/// `rushlight.h` includes all others.
-fn umbrella(files: &[OutFile]) -> OutFile {
-    let includes: Vec<String> =
-        files.iter().map(|file| format!("#include <{}>", file.path.trim_start_matches("include/"))).collect();
+/// `rushlight.h` includes all others: a table of contents.
+fn umbrella(chapters: &[Chapter]) -> OutFile {
+    let include = |chapter: &Chapter| format!("#include <rushlight/{}.h>", chapter.name);
+    let width = chapters.iter().map(|chapter| include(chapter).len()).max().unwrap_or_default();
+    let line = |chapter: &Chapter| {
+        let title = chapter.title.split_inclusive(". ").next().unwrap_or_default();
+        format!("{:width$} /* {} */", include(chapter), title.trim_end())
+    };
+    let lines: Vec<String> = chapters.iter().map(line).collect();
     let text = format!(
         "/* {} */\n\n/* Everything of Rushlight's C interface; docs/c-abi.md says what holds for all functions. */\n\
          #ifndef RUSHLIGHT_H\n#define RUSHLIGHT_H\n\n{}\n\n#endif /* RUSHLIGHT_H */\n",
         header("capi/src"),
-        includes.join("\n")
+        lines.join("\n")
     );
     OutFile { path: "include/rushlight/rushlight.h".into(), text }
 }
 
-/// The header `name` of a Rust source.
-fn file(name: &str, source: &str, text: &str) -> Result<OutFile, String> {
+/// The header of a Rust source.
+fn file(chapter: &Chapter, source: &str, text: &str) -> Result<OutFile, String> {
+    let name = chapter.name.as_str();
     let scratch = Scratch::new(name, text)?;
     let includes = HAND_WRITTEN
         .into_iter()
         .filter(|other| *other != name && text.contains(&format!("use crate::{other}::")))
         .map(|other| format!("rushlight/{other}.h"));
-    let verbatim: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("//@ ")).collect();
+    let verbatim: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("//@")).map(str::trim_start).collect();
     let prologue = verbatim.join("\n");
     let config = Config {
         language: Language::C,
-        header: Some(format!("/* {} */", header(source))),
+        header: Some(format!("/* {} */\n\n{}", header(source), chapter.comment())),
         include_guard: Some(format!("RUSHLIGHT_{}_H", name.replace('/', "_").to_uppercase())),
         sys_includes: ["stddef.h", "stdint.h"].into_iter().map(String::from).chain(includes).collect(),
-        after_includes: (!prologue.is_empty()).then_some(prologue),
+        after_includes: (!prologue.is_empty()).then(|| format!("\n{prologue}")),
         no_includes: true,
         cpp_compat: true,
         style: Style::Both,
@@ -90,7 +110,8 @@ fn file(name: &str, source: &str, text: &str) -> Result<OutFile, String> {
         .map_err(|error| problem(&error))?;
     let mut bytes = Vec::new();
     bindings.write(&mut bytes);
-    let text = String::from_utf8(bytes).map_err(|error| problem(&error))?;
+    let generated = String::from_utf8(bytes).map_err(|error| problem(&error))?;
+    let text = layout::with_tables(&layout::with_sections(&generated, text).map_err(|error| problem(&error))?);
     Ok(OutFile { path: format!("include/rushlight/{name}.h"), text })
 }
 

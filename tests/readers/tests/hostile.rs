@@ -3,46 +3,15 @@
 //! All tests of this file run under an allocator that remembers the largest request, and each asserts that the
 //! request stayed in proportion to its input.
 
-use rushlight_base::memory::memory_stats;
 use rushlight_base::{DType, ErrorKind, Storage};
 use rushlight_io::{Entry, pt, safetensors};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use rushlight_readers::watch::{Watching, within};
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-thread_local! {
-    /// The largest request of this thread.
-    static LARGEST: Cell<usize> = const { Cell::new(0) };
-}
-
-struct Watching;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Watching {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.set(LARGEST.get().max(layout.size()));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Watching = Watching;
-
-/// Runs `body` and fails if one allocation in it exceeded `limit` bytes.
-fn within<T>(limit: usize, body: impl FnOnce() -> T) -> T {
-    LARGEST.set(0);
-    let result = body();
-    let largest = LARGEST.get();
-    assert!(largest <= limit, "an allocation of {largest} bytes");
-    result
-}
 
 fn archive(records: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -235,7 +204,7 @@ fn small_safetensors() -> Vec<u8> {
 
 /// A stream as PyTorch wrote them before 1.6.
 fn legacy(name: &str) -> Vec<u8> {
-    std::fs::read(format!("{}/../../tests/data/io/legacy_{name}.pt", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read(format!("{}/../data/io/legacy_{name}.pt", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 #[test]
@@ -249,80 +218,4 @@ fn a_file_cut_anywhere_is_refused() {
             assert!(safetensors::read(Cursor::new(&safetensors_file[..end])).is_err(), "cut at {end}");
         }
     });
-}
-
-/// A small generator of its own, so that a failure can be repeated from its number.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    fn damage(&mut self, bytes: &mut Vec<u8>) {
-        for _ in 0..=self.roll(6) {
-            if bytes.is_empty() {
-                return;
-            }
-            let at = self.roll(bytes.len());
-            match self.roll(5) {
-                0 => drop(bytes.remove(at)),
-                1 => bytes.insert(at, self.roll(256) as u8),
-                2 => bytes[at] = [0, 0xff, 0x7f, 0x80][self.roll(4)],
-                3 => bytes[at] ^= 1 << self.roll(8),
-                _ => bytes[at] = self.roll(256) as u8,
-            }
-        }
-    }
-}
-
-/// Reads `count` damaged copies; how many were read all the same.
-fn survive(original: &[u8], count: u64, read: impl Fn(Vec<u8>) -> bool) -> usize {
-    let damaged = |seed: u64| {
-        let mut bytes = original.to_vec();
-        Dice(0x9e37_79b9_7f4a_7c15 ^ seed).damage(&mut bytes);
-        bytes
-    };
-    let read = within(1 << 20, || (0..count).filter(|seed| read(damaged(*seed))).count());
-    // Storages come from an allocator of their own, with a record of its own.
-    assert!(memory_stats().peak < 1 << 20);
-    read
-}
-
-#[test]
-fn damaged_files_never_panic() {
-    let read_pt = |bytes| match pt::read(Cursor::new(bytes)) {
-        Ok(checkpoint) => checkpoint.entries.iter().all(|entry| entry.check().is_ok()),
-        Err(_) => false,
-    };
-    let read_safetensors = |bytes| safetensors::read(Cursor::new(bytes)).is_ok();
-    survive(&small_pt(), 6000, read_pt);
-    for name in ["model", "views", "checkpoint"] {
-        survive(&legacy(name), 6000, read_pt);
-    }
-    // Some damage only changes values or names: not every copy is refused.
-    let read = survive(&small_safetensors(), 6000, read_safetensors);
-    assert!(read > 50, "{read}");
-}
-
-#[test]
-fn damaged_pickles_in_sound_archives_never_panic() {
-    let read = |pickle: Vec<u8>| {
-        let file = archive(&[("a/data.pkl", &pickle), ("a/data/0", &[1; 256]), ("a/data/1", &[1; 256])]);
-        match pt::read(Cursor::new(file)) {
-            Ok(checkpoint) => checkpoint.entries.iter().all(|entry| entry.check().is_ok()),
-            Err(_) => false,
-        }
-    };
-    for name in ["model.pt", "views.pt", "checkpoint.pt", "protocol5.pt"] {
-        let path = format!("{}/../../tests/data/io/{name}", env!("CARGO_MANIFEST_DIR"));
-        let mut zip = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
-        let root = zip.file_names().next().unwrap().unwrap().split('/').next().unwrap().to_owned();
-        let mut pickle = Vec::new();
-        std::io::copy(&mut zip.by_name(&format!("{root}/data.pkl")).unwrap(), &mut pickle).unwrap();
-        survive(&pickle, 3000, read);
-    }
 }

@@ -1,0 +1,143 @@
+//! How a header looks: headings of sections, and tables of what needs one line.
+
+use std::collections::HashMap;
+
+/// As wide as cbindgen's own lines.
+const WIDTH: usize = 120;
+
+/// Puts the comment of a constant or of a field behind it, where one line is enough for both. Constants follow each other then
+/// without empty lines.
+pub fn with_tables(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut rows = Vec::with_capacity(lines.len());
+    let mut at = 0;
+    while at < lines.len() {
+        match Row::at(&lines[at..]) {
+            Some((row, used)) => {
+                rows.push(Line::Row(row));
+                at += used;
+            }
+            None => {
+                rows.push(Line::Other(lines[at]));
+                at += 1;
+            }
+        }
+    }
+    joined(&rows)
+}
+
+enum Line<'a> {
+    Row(Row<'a>),
+    Other(&'a str),
+}
+
+struct Row<'a> {
+    declaration: &'a str,
+    comment: &'a str,
+}
+
+impl Row<'_> {
+    /// A comment of one line, and the constant or field that it is about; with the empty line after a constant.
+    fn at<'a>(lines: &[&'a str]) -> Option<(Row<'a>, usize)> {
+        let [open, comment, close, declaration, rest @ ..] = lines else { return None };
+        let comment = comment.trim_start().strip_prefix("* ")?;
+        if open.trim() != "/**" || close.trim() != "*/" {
+            return None;
+        }
+        let constant = declaration.starts_with("#define ");
+        let field = declaration.starts_with("  ") && declaration.ends_with(';');
+        let fits = declaration.len() + comment.len() + " /**<  */".len() <= WIDTH;
+        let empty = usize::from(constant && rest.first().is_some_and(|line| line.is_empty()));
+        ((constant || field) && fits).then_some((Row { declaration, comment }, 4 + empty))
+    }
+}
+
+/// Rows that follow each other have their comments in one column, if they fit so.
+fn joined(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for run in lines.chunk_by(|a, b| matches!((a, b), (Line::Row(_), Line::Row(_)))) {
+        let rows: Vec<&Row> =
+            run.iter().filter_map(|line| if let Line::Row(row) = line { Some(row) } else { None }).collect();
+        let width = rows.iter().map(|row| row.declaration.len()).max().unwrap_or_default();
+        let aligned = rows.iter().all(|row| width + row.comment.len() + " /**<  */".len() <= WIDTH);
+        for line in run {
+            match line {
+                Line::Row(row) if aligned => {
+                    text.push_str(&format!("{:width$} /**< {} */\n", row.declaration, row.comment));
+                }
+                Line::Row(row) => text.push_str(&format!("{} /**< {} */\n", row.declaration, row.comment)),
+                Line::Other(line) => {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+        }
+        if rows.first().is_some_and(|row| row.declaration.starts_with('#')) {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Adds the headings of `source`, lines `// ---- title ----`, before the constant or the function that follows them there.
+pub fn with_sections(text: &str, source: &str) -> Result<String, String> {
+    let mut titles = titles(source);
+    let mut out: Vec<String> = Vec::new();
+    let mut start = 0;
+    for line in text.lines() {
+        // Where the comment of what comes next begins; without one, the line itself.
+        if line == "/**" || !(line.starts_with(" *") || out.get(start).is_some_and(|first| first == "/**")) {
+            start = out.len();
+        }
+        if let Some(title) = declared(line).and_then(|name| titles.remove(name)) {
+            out.insert(start, format!("/* ---- {title} ---- */\n"));
+            start += 1;
+        }
+        out.push(line.to_owned());
+        if line.is_empty() {
+            start = out.len();
+        }
+    }
+    match titles.values().next() {
+        Some(title) => Err(format!("the section `{title}` begins with nothing of the header")),
+        None => Ok(out.join("\n") + "\n"),
+    }
+}
+
+/// The title of the section that a name begins.
+fn titles(source: &str) -> HashMap<&str, &str> {
+    let mut titles = HashMap::new();
+    let mut open = None;
+    for line in source.lines() {
+        if let Some(title) = line.strip_prefix("// ---- ").and_then(|line| line.strip_suffix(" ----")) {
+            open = Some(title);
+        } else if let (Some(title), Some(name)) = (open, exported(line)) {
+            titles.insert(name, title);
+            open = None;
+        }
+    }
+    titles
+}
+
+/// The name of the constant or function that a line of Rust exports.
+fn exported(line: &str) -> Option<&str> {
+    let after = match line.strip_prefix("pub const ") {
+        Some(after) => after,
+        None if line.starts_with("pub ") => line.split_once("extern \"C\" fn ")?.1,
+        None => return None,
+    };
+    after.split([':', '(']).next()
+}
+
+/// The name of the constant or function that a line of C declares.
+fn declared(line: &str) -> Option<&str> {
+    if let Some(constant) = line.strip_prefix("#define ") {
+        return constant.split(' ').next();
+    }
+    if line.starts_with(' ') {
+        return None;
+    }
+    let head = line.split_once('(')?.0;
+    let name = head.rsplit([' ', '*']).next()?;
+    (name.starts_with("rlt_") && name.len() < head.len()).then_some(name)
+}

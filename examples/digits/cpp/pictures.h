@@ -1,0 +1,13 @@
+// The two pictures of a training run.
+#pragma once
+
+#include "digits.h"
+
+// What training leaves: the loss of each step, and for each epoch the loss and the accuracy on the test rows.
+struct History {
+  torch::Tensor losses, test_losses, test_accuracies;
+};
+
+void draw_curves(const History& history, const std::string& font, const std::string& path);
+// Which digit was taken for which, and the first misread images.
+void draw_confusion(const torch::Tensor& logits, const Digits& test, const std::string& font, const std::string& path);

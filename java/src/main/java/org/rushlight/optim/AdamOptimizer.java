@@ -1,0 +1,27 @@
+package org.rushlight.optim;
+
+import java.util.List;
+import org.rushlight.Tensor;
+
+/**
+ * What {@link Adam} and {@link AdamW} have in common: the state.
+ *
+ * @param <O> the options
+ */
+abstract class AdamOptimizer<O extends AdamOptions<O>> extends OptionedOptimizer<O> {
+    AdamOptimizer(O options, ParameterGroup... groups) {
+        super(options, groups);
+    }
+
+    /** The state of some parameters: running means of gradients and of their squares, the highest of these if asked for, numbers of steps. */
+    record Moments(Tensor[] means, Tensor[] squares, Tensor[] maxima, Tensor[] steps) {}
+
+    /** The state for the step that is taken now. */
+    final Moments moments(O options, List<Integer> which, Tensor[] values) {
+        Tensor[] steps = countSteps(which);
+        Tensor[] means = zeros(which, "exp_avg", values);
+        Tensor[] squares = zeros(which, "exp_avg_sq", values);
+        Tensor[] maxima = options.amsgrad ? zeros(which, "max_exp_avg_sq", values) : new Tensor[0];
+        return new Moments(means, squares, maxima, steps);
+    }
+}

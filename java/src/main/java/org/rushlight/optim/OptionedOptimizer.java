@@ -1,0 +1,46 @@
+package org.rushlight.optim;
+
+import java.util.List;
+import org.rushlight.Tensor;
+
+/**
+ * An optimizer whose groups all have options of one type: {@link ParameterGroup} refuses those of another.
+ *
+ * @param <O> the options
+ */
+abstract class OptionedOptimizer<O extends OptimizerOptions<O>> extends Optimizer {
+    OptionedOptimizer(O options, ParameterGroup... groups) {
+        super(options, groups);
+    }
+
+    @SuppressWarnings("unchecked") // the constructor took an O, and groups take no options of another class
+    private O own(OptimizerOptions<?> options) {
+        return (O) options;
+    }
+
+    /**
+     * What a step does, in the first group.
+     *
+     * @return the options
+     */
+    public O options() {
+        return own(parameterGroups().get(0).options());
+    }
+
+    /**
+     * Changes what a step does, in every group.
+     *
+     * @param options the new options
+     */
+    public void setOptions(O options) {
+        parameterGroups().forEach(group -> group.setOptions(options));
+    }
+
+    @Override
+    protected final void update(OptimizerOptions<?> options, List<Integer> which, Tensor[] values, Tensor[] grads) {
+        updateGroup(own(options), which, values, grads);
+    }
+
+    /** One step of a group: {@link Optimizer#update} with the options as what they are. */
+    abstract void updateGroup(O options, List<Integer> which, Tensor[] values, Tensor[] grads);
+}

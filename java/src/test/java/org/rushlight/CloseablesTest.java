@@ -1,0 +1,161 @@
+package org.rushlight;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BinaryOperator;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.rushlight.data.DataLoader;
+import org.rushlight.data.Dataset;
+import org.rushlight.data.TensorDataset;
+import org.rushlight.nn.Linear;
+import org.rushlight.nn.Module;
+import org.rushlight.optim.Adam;
+import org.rushlight.optim.Optimizer;
+import org.rushlight.optim.ParameterGroup;
+
+/** What is closed stays closed: every method of every closeable class throws then, and closing twice does nothing. */
+class CloseablesTest {
+    /** What may be asked of what is closed. */
+    private static final Set<String> ALLOWED = Set.of("close", "toString", "equals", "hashCode", "getClass", "notify", "notifyAll", "wait");
+
+    /** One of each, by the class that decides what its methods do. {@link Tensor} has {@link ClosedTensorTest}. */
+    private static Map<Class<?>, AutoCloseable> oneOfEach(Tensor tensor) {
+        Map<Class<?>, AutoCloseable> all = new LinkedHashMap<>();
+        all.put(Generator.class, new Generator(1));
+        all.put(Library.class, new Library("closeables"));
+        all.put(Module.class, new Linear(2, 2));
+        all.put(Optimizer.class, new Adam(List.of(tensor)));
+        TensorDataset dataset = new TensorDataset(Torch.ones(2, 2), Torch.ones(2));
+        all.put(Dataset.class, dataset);
+        all.put(DataLoader.class, DataLoader.of(dataset, new DataLoader.Options(1)));
+        all.put(Tensor.Hook.class, tensor.registerHook(UnaryOperator.identity()));
+        try (Tensor product = tensor.mul(2)) {
+            all.put(Node.class, product.gradNode());
+        }
+        all.put(Scope.class, new Scope());
+        all.put(NoGrad.class, new NoGrad());
+        all.put(EnableGrad.class, new EnableGrad());
+        all.put(InferenceMode.class, new InferenceMode());
+        all.put(DetectAnomaly.class, new DetectAnomaly());
+        all.put(SavedTensorsHooks.class, SavedTensorsHooks.of(kept -> kept, kept -> kept));
+        return all;
+    }
+
+    private static void closeAll(Iterable<AutoCloseable> closeables) throws Exception {
+        List<AutoCloseable> newestFirst = new ArrayList<>();
+        closeables.forEach(closeable -> newestFirst.add(0, closeable));
+        for (AutoCloseable closeable : newestFirst) {
+            closeable.close();
+        }
+    }
+
+    @Test
+    void everyCloseableClassIsHere() throws Exception {
+        try (Tensor tensor = Torch.ones(2).requires_grad_(true)) {
+            Map<Class<?>, AutoCloseable> all = oneOfEach(tensor);
+            closeAll(all.values());
+            List<String> missing = new ArrayList<>();
+            for (Class<?> type : NamesTest.publicClasses()) {
+                boolean known = type == Tensor.class || all.keySet().stream().anyMatch(known1 -> known1.isAssignableFrom(type));
+                if (AutoCloseable.class.isAssignableFrom(type) && !known) {
+                    missing.add(type.getName());
+                }
+            }
+            assertEquals(List.of(), missing);
+        }
+    }
+
+    @Test
+    void everyMethodThrowsAndClosingAgainDoesNothing() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        int called = 0;
+        try (Tensor tensor = Torch.ones(2).requires_grad_(true)) {
+            Map<Class<?>, AutoCloseable> all = oneOfEach(tensor);
+            closeAll(all.values());
+            closeAll(all.values());
+            for (AutoCloseable closed : all.values()) {
+                for (Method method : closed.getClass().getMethods()) {
+                    if (Modifier.isStatic(method.getModifiers()) || ALLOWED.contains(method.getName())) {
+                        continue;
+                    }
+                    called++;
+                    String outcome = call(method, closed, tensor);
+                    if (!outcome.isEmpty()) {
+                        wrong.add(method + ": " + outcome);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+        assertTrue(called > 50, called + " methods found");
+    }
+
+    private static String call(Method method, AutoCloseable closed, Tensor tensor) throws ReflectiveOperationException {
+        Object[] arguments = new Object[method.getParameterCount()];
+        for (int i = 0; i < arguments.length; i++) {
+            arguments[i] = argument(method.getParameterTypes()[i], tensor);
+        }
+        try {
+            Object result = method.invoke(closed, arguments);
+            if (result instanceof Dataset<?> lazy) {
+                // It asks the closed one when it is asked.
+                return call(Dataset.class.getMethod("size"), lazy, tensor);
+            }
+            // A module gives its parameters, which are closed.
+            return result instanceof Tensor given && given.isClosed() ? "" : "returned " + result;
+        } catch (InvocationTargetException e) {
+            boolean fine = e.getCause() instanceof IllegalStateException && e.getCause().getMessage().contains("is closed");
+            return fine ? "" : "threw " + e.getCause();
+        }
+    }
+
+    private static Object argument(Class<?> type, Tensor tensor) {
+        return Map.<Class<?>, Object>ofEntries(Map.entry(Tensor.class, tensor), Map.entry(long.class, 0L), Map.entry(int.class, 0),
+            Map.entry(boolean.class, true), Map.entry(String.class, "text"), Map.entry(Map.class, Map.of()),
+            Map.entry(Path.class, Path.of("absent")), Map.entry(DType.class, DType.FLOAT64), Map.entry(Device.class, Device.CPU),
+            Map.entry(Consumer.class, (Consumer<Object>) any -> {}), Map.entry(Supplier.class, (Supplier<Tensor>) () -> tensor),
+            Map.entry(UnaryOperator.class, UnaryOperator.identity()), Map.entry(BinaryOperator.class, (BinaryOperator<Object>) (a, b) -> a),
+            Map.entry(ParameterGroup.class, new ParameterGroup(List.of(tensor))), Map.entry(Library.Key.class, Library.Key.CPU),
+            Map.entry(Library.Kernel.class, (Library.Kernel) given -> null)).get(type);
+    }
+
+    /** What another guard has set meanwhile stays. */
+    @Test
+    void aGuardThatIsClosedAgainRestoresNothing() {
+        NoGrad first = new NoGrad();
+        first.close();
+        assertTrue(Torch.isGradEnabled());
+        try (NoGrad second = new NoGrad()) {
+            assert second != null;
+            first.close();
+            assertFalse(Torch.isGradEnabled());
+        }
+        int[] packed = {0};
+        SavedTensorsHooks before = SavedTensorsHooks.of(kept -> kept, kept -> kept);
+        before.close();
+        try (Scope scope = new Scope(); SavedTensorsHooks hooks = SavedTensorsHooks.of(kept -> {
+            packed[0]++;
+            return kept;
+        }, kept -> kept)) {
+            assert scope != null && hooks != null;
+            before.close();
+            Tensor x = Torch.ones(2).requires_grad_(true);
+            x.mul(x);
+        }
+        assertTrue(packed[0] > 0, "the later hooks are in force");
+    }
+}

@@ -1,0 +1,78 @@
+package org.rushlight;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How the native library gets out of the jar, from JVMs of their own. */
+class NativeLibraryTest {
+    private static final String HELLO = "tensor([1., 1.])";
+
+    private static Path[] files(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(Files::isRegularFile).toArray(Path[]::new);
+        }
+    }
+
+    @Test
+    void processesThatRaceUnpackOneFileIntoAFolderNamedByItsContent(@TempDir Path folder) throws Exception {
+        Path cache = folder.resolve("made/when/needed");
+        List<Process> racers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            racers.add(Jvm.hello("-Drushlight.cache=" + cache));
+        }
+        for (Process racer : racers) {
+            assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(racer));
+        }
+        Path[] unpacked = files(cache);
+        assertArrayEquals(new String[] {"librushlight.so"}, Stream.of(unpacked).map(file -> file.getFileName().toString()).toArray());
+        Object written = Files.getLastModifiedTime(unpacked[0]);
+        // A later start finds it, and writes nothing; or takes the file that it is told to take.
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello("-Drushlight.cache=" + cache)));
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello("-Drushlight.library=" + unpacked[0], "-Drushlight.cache=/proc/none")));
+        assertArrayEquals(unpacked, files(cache));
+        assertEquals(written, Files.getLastModifiedTime(unpacked[0]));
+    }
+
+    /** A folder that cannot be written, or from which nothing can be loaded, is an error that says what helps. */
+    @Test
+    void whatCannotBeLoadedSaysWhatHelps(@TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("no-library.so"), "no library");
+        Jvm.Ended notWritable = Jvm.await(Jvm.hello("-Drushlight.cache=" + file.resolve("below-a-file")));
+        Jvm.Ended notLoadable = Jvm.await(Jvm.hello("-Drushlight.library=" + file));
+        for (Jvm.Ended ended : List.of(notWritable, notLoadable)) {
+            assertNotEquals(0, ended.status());
+            assertTrue(ended.output().contains("java.lang.UnsatisfiedLinkError: cannot "), ended.output());
+            assertTrue(ended.output().contains("-Drushlight.cache=/folder names another folder"), ended.output());
+            assertTrue(ended.output().contains("-Drushlight.library=/path/librushlight.so"), ended.output());
+        }
+        assertTrue(notWritable.output().contains("cannot unpack the native library"), notWritable.output());
+        assertTrue(notLoadable.output().contains(file + " ("), notLoadable.output());
+    }
+
+    /** The program of tests/jars, compiled as a module that requires Rushlight alone, and run on the module path. */
+    @Test
+    void aModuleNeedsNothingElse(@TempDir Path folder) throws Exception {
+        Path sources = Path.of("..", "tests", "jars", "app");
+        String rushlight = Jvm.folderOf(Tensor.class);
+        PrintWriter out = new PrintWriter(System.out, true);
+        int status = ToolProvider.findFirst("javac").orElseThrow().run(out, out, "-Xlint:all", "-Werror", "-p", rushlight, "-d",
+            folder.toString(), sources.resolve("module-info.java").toString(), sources.resolve("app/Main.java").toString());
+        assertEquals(0, status);
+        String path = rushlight + System.getProperty("path.separator") + folder;
+        Process process = Jvm.start("org.rushlight", List.of("-p", path, "-m", "app/app.Main"));
+        assertEquals(new Jvm.Ended(0, "tensor([2., 4.])"), Jvm.await(process));
+    }
+}

@@ -1,0 +1,4 @@
+/** A program on the module path. */
+module app {
+    requires org.rushlight;
+}

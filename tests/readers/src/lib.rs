@@ -1,0 +1,46 @@
+//! Everything in Rushlight that reads bytes which others made, each as a function of bytes.
+//!
+//! A reader may refuse its input. It must not panic, it must not take memory out of proportion, and what it accepts must keep
+//! the law of its function: mostly that what was read, written and read again is the same. A broken law is a panic here.
+//!
+//! The fuzzer of `tests/fuzz` runs these functions, `tests/damaged.rs` runs them on damaged seeds and on what the fuzzer found.
+
+mod dlpack;
+mod files;
+// The tool has no library; this is the one file of it that reads bytes.
+#[allow(dead_code, reason = "the tool also writes such files by name")]
+#[path = "../../../bindings/cli/src/npz.rs"]
+mod npz;
+pub mod seeds;
+mod state;
+mod texts;
+pub mod watch;
+
+/// A function of bytes, and inputs to begin with.
+pub struct Reader {
+    /// Its name on the command line, and that of its folder in `regressions`.
+    pub name: &'static str,
+    /// Reads; panics if what was read breaks a law.
+    pub read: fn(&[u8]),
+    /// Inputs that are sound, or nearly so.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All of them.
+pub static READERS: [Reader; 10] = [
+    Reader { name: "pt", read: files::pt, seeds: seeds::archives },
+    Reader { name: "legacy", read: files::pt, seeds: seeds::streams },
+    Reader { name: "pickle", read: files::pickle, seeds: seeds::pickles },
+    Reader { name: "safetensors", read: files::safetensors, seeds: seeds::safetensors },
+    Reader { name: "npz", read: files::npz, seeds: seeds::npz },
+    Reader { name: "schema", read: texts::schema, seeds: seeds::schemas },
+    Reader { name: "einsum", read: texts::einsum, seeds: seeds::equations },
+    Reader { name: "names", read: texts::names, seeds: seeds::names },
+    Reader { name: "generator", read: state::generator, seeds: seeds::generator_states },
+    Reader { name: "dlpack", read: dlpack::import, seeds: seeds::dlpack },
+];
+
+/// The reader of this name.
+pub fn find(name: &str) -> Option<&'static Reader> {
+    READERS.iter().find(|reader| reader.name == name)
+}

@@ -1,0 +1,141 @@
+//! Inputs to begin with: the recorded files of `tests/data`, and what they are made of.
+
+use crate::READERS;
+use rushlight_base::random::Generator;
+use rushlight_io::{Entry, pt, safetensors as safetensors_files};
+use rushlight_tensor::dispatch::by_name;
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use zip::ZipArchive;
+
+/// The folder of this crate.
+pub fn folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Writes the seeds of every reader, and what the fuzzer once found, into folders of their names.
+pub fn write_all(to: &Path) -> std::io::Result<()> {
+    for reader in &READERS {
+        let folder = to.join(reader.name);
+        fs::create_dir_all(&folder)?;
+        let inputs = (reader.seeds)().into_iter().chain(regressions(reader.name));
+        for (number, input) in inputs.enumerate() {
+            fs::write(folder.join(format!("seed{number}")), input)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the fuzzer found in a reader before it was mended.
+pub fn regressions(reader: &str) -> Vec<Vec<u8>> {
+    let folder = folder().join("regressions").join(reader);
+    files_in(&folder).iter().map(|path| read(path)).collect()
+}
+
+/// The recorded files, those that mean harm last.
+fn recorded() -> Vec<PathBuf> {
+    ["io", "malicious"].iter().flat_map(|name| files_in(&folder().join("../data").join(name))).collect()
+}
+
+/// The files of a folder, sorted; none if there is no such folder.
+pub fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file()).collect();
+    files.sort();
+    files
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn recorded_as(wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<Vec<u8>> {
+    let files = recorded().into_iter().map(|path| (path.to_string_lossy().into_owned(), read(&path)));
+    files.filter(|(name, bytes)| wanted(name, bytes)).map(|(_, bytes)| bytes).collect()
+}
+
+fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK")
+}
+
+/// `.pt` archives.
+pub fn archives() -> Vec<Vec<u8>> {
+    recorded_as(|name, bytes| name.ends_with(".pt") && is_archive(bytes))
+}
+
+/// `.pt` files of before PyTorch 1.6.
+pub fn streams() -> Vec<Vec<u8>> {
+    recorded_as(|name, bytes| name.ends_with(".pt") && !is_archive(bytes))
+}
+
+/// The pickles of the archives.
+pub fn pickles() -> Vec<Vec<u8>> {
+    let pickle = |archive: Vec<u8>| {
+        let mut zip = ZipArchive::new(Cursor::new(archive)).ok()?;
+        let at = zip.file_names_raw().position(|name| name.ends_with(b"/data.pkl"))?;
+        let mut pickle = Vec::new();
+        zip.by_index(at).ok()?.read_to_end(&mut pickle).ok()?;
+        Some(pickle)
+    };
+    archives().into_iter().filter_map(pickle).collect()
+}
+
+/// What safetensors can say of the tensors of the archives.
+pub fn safetensors() -> Vec<Vec<u8>> {
+    let writable = |entries: Vec<Entry>| safetensors_files::to_bytes(&entries, None).ok();
+    let archives = archives().into_iter().filter_map(|archive| writable(pt::read(Cursor::new(archive)).ok()?.entries));
+    let small = br#"{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}    "#;
+    let small = [&(small.len() as u64).to_le_bytes()[..], small, &[0; 4]].concat();
+    archives.chain([small]).collect()
+}
+
+/// NumPy's archives.
+pub fn npz() -> Vec<Vec<u8>> {
+    recorded_as(|name, _| name.ends_with(".npz"))
+}
+
+/// Signatures of built-in operators.
+pub fn schemas() -> Vec<Vec<u8>> {
+    let signatures = by_name::all().filter_map(|op| by_name::find(op.name(), op.overload()).ok()?.signature().ok());
+    let built_in: Vec<Vec<u8>> = signatures.map(|signature| format!("my::{signature}").into_bytes()).collect();
+    assert!(built_in.len() > 100);
+    built_in
+}
+
+/// Equations, behind the operands that they are for.
+pub fn equations() -> Vec<Vec<u8>> {
+    let equations: [&[u8]; 6] = [
+        b"\x08\x02ij,jk->ik",
+        b"\x07\x01ii",
+        b"\x00\x01...->...",
+        b"\x00\x01i...->...i",
+        b"\x1b\x02,->",
+        b"\x04\x02bij,jk",
+    ];
+    equations.map(<[u8]>::to_vec).to_vec()
+}
+
+/// Names of devices, dtypes and operators.
+pub fn names() -> Vec<Vec<u8>> {
+    let names =
+        ["cpu", "cuda:1", "meta", "float32", "complex64", "add.Tensor", "aten::sum", "rushlight::sum.dim_IntList"];
+    names.map(|name| name.as_bytes().to_vec()).to_vec()
+}
+
+/// States of a generator.
+pub fn generator_states() -> Vec<Vec<u8>> {
+    let mut generator = Generator::new(7);
+    generator.random();
+    vec![generator.get_state().to_vec()]
+}
+
+/// A matrix of floats, with strides and without; a byte that says `bool`.
+pub fn dlpack() -> Vec<Vec<u8>> {
+    vec![
+        vec![2, 32, 1, 0, 1, 1, 2, 0, 8, 3, 4, 1, 1, 1, 1, 4, 1, 0, 0, 0, 0],
+        vec![2, 64, 1, 0, 1, 1, 3, 1, 0, 2, 2, 2],
+        vec![6, 8, 1, 0, 0, 1, 1, 0, 1, 5, 1, 1, 1, 1, 1, 2],
+    ]
+}
