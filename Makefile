@@ -11,6 +11,9 @@ CMAKE_BUILD := build/cmake
 COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
+RELEASE_BUILDS := build/release
+PLATFORM := linux-$(shell uname -m)
+ARM64_BUILD := $(filter-out $(RELEASE_BUILDS)/$(PLATFORM),$(wildcard $(RELEASE_BUILDS)/linux-aarch64))
 LIBRARY := target/release/librushlight.so
 
 # No target is a file.
@@ -19,15 +22,16 @@ LIBRARY := target/release/librushlight.so
 .DEFAULT_GOAL := help
 
 help: ## lists the commands
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 # ---- Building ----
 
 setup: ## installs, or names, what the other commands need
 	@cmake/setup.sh
 
-build: setup ## the native library: target/release/librushlight.{so,a}
-	cargo build --release --locked -p rushlight-capi
+build: setup ## the native library and the tool: target/release/librushlight.{so,a}, target/release/rushlight
+	@# Both in one command, as CMake's driver does: asked for alone, the tool's features would have parts of the library built anew.
+	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
 configure: build
 	@mkdir -p build
@@ -75,6 +79,9 @@ fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator, ea
 
 test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 processor
 	@tests/arm64/run.sh
+
+arm64: setup ## both libraries and the tool for arm64 Linux, tested on an emulated processor: build/release/linux-aarch64
+	@tests/arm64/libraries.sh build/release/linux-aarch64
 
 test-native: cmake
 	cargo run -q --locked -p rushlight-checks --bin instructions -- $(LIBRARY)
@@ -166,8 +173,8 @@ compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=
 	  $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(THREADS),--threads $(THREADS)) \
 	  $(foreach variable,$(LIBTORCH_ENV),--libtorch-env $(variable)) $(if $(JSON),--json '$(JSON)') $(if $(RESULTS),--markdown '$(RESULTS)')
 
-size: setup ## stripped sizes: minimal, inference, full
-	@bench/size.sh
+size: jar ## sizes beside their bars: what is shipped, and small builds by set of features
+	@bench/size.sh $(LIBRARY) $(JAR)
 
 # ---- The site ----
 
@@ -186,8 +193,21 @@ docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
 install: cmake jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
 	cmake --install $(CMAKE_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
-	cargo build --release --locked -p rushlight-cli
-	install -D -m 755 target/release/rushlight $(abspath $(PREFIX))/bin/rushlight
+
+dist: setup ## archives to hand out, in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
+	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart -DRUSHLIGHT_BUILD_TESTS=OFF >/dev/null
+	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
+	@rm -rf build/dist && mkdir -p build/dist
+	@cargo run -q --locked -p rushlight-checks --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json
+	@rm -rf build/native
+	@for platform in $(RELEASE_BUILDS)/*; do install -D $$platform/lib/librushlight.so build/native/$$(basename $$platform)/librushlight.so; done
+	@# Maven takes a library over only if it is newer than the last one, so it begins and ends with nothing.
+	mvn -q -f java/pom.xml -P publish -DskipTests -Drushlight.native.dir=$(CURDIR)/build/native/$(PLATFORM) \
+	  $(if $(ARM64_BUILD),-Drushlight.native.dir.aarch64=$(CURDIR)/build/native/linux-aarch64) clean package
+	@cp java/target/rushlight-$(VERSION)*.jar build/dist && mvn -q -f java/pom.xml clean
+	@cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist
+	@cp build/dist/SHA256SUMS build/dist.sums && cmake/dist.sh $(VERSION) $(RELEASE_BUILDS) build/dist && cmp build/dist.sums build/dist/SHA256SUMS
+	@tests/install/dist.sh build/dist build/dist-test
 
 clean: ## removes everything that was built
 	cargo clean

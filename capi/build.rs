@@ -1,5 +1,6 @@
-//! Linker settings of the shipped shared library: its soname, its exported names, its size, and the thread-exit hook
-//! that lets `dlclose` really unload it (see `src/support/unload.rs`).
+//! Linker settings of the shipped shared library: its soname, its size, the pages it can be loaded
+//! on, and the thread-exit hook that lets `dlclose` really unload it (see `src/support/unload.rs`). Which names are
+//! exported, rustc tells the linker: those of the C interface, the only ones that are not mangled.
 
 use std::env;
 use std::fs;
@@ -11,18 +12,17 @@ const FOLD: &str = "-Wl,--icf=all";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=exports.map");
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return;
     }
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let arguments = [
         "-Wl,-soname,librushlight.so.0".to_owned(),
-        format!("-Wl,--version-script={}", here.join("exports.map").display()),
-        "-Wl,--undefined-version".to_owned(),
         "-Wl,--defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit".to_owned(),
         "-Wl,--gc-sections".to_owned(),
         "-Wl,-z,relro,-z,now".to_owned(),
+        format!("-Wl,-z,max-page-size={}", largest_page()),
+        // Debug information that is kept apart is found by it.
+        "-Wl,--build-id=sha1".to_owned(),
     ];
     for argument in arguments {
         println!("cargo:rustc-cdylib-link-arg={argument}");
@@ -30,6 +30,12 @@ fn main() {
     if links_with(FOLD) {
         println!("cargo:rustc-cdylib-link-arg={FOLD}");
     }
+}
+
+/// Segments begin on pages, so a library loads where pages are as large as its linker thought they could be, and smaller.
+/// Android and kernels for arm64 have 16 KiB, some of the latter 64.
+fn largest_page() -> usize {
+    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("aarch64") { 65536 } else { 16384 }
 }
 
 /// Does the linker of this build take `argument`? LLD, which rustc brings along for x86-64, folds; GNU ld cannot.

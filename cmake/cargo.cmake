@@ -1,38 +1,144 @@
 # Builds librushlight with cargo and puts it into <build>/lib: the shared library with the links that its soname asks for, the
-# static one as a single object that exports the C interface only.
+# static one as a single object that exports the C interface only. The target is rushlight_libraries.
+# Sets RUSHLIGHT_SHARED, RUSHLIGHT_STATIC, RUSHLIGHT_PREFIX_HEADER, RUSHLIGHT_DEBUG_FILE (each only where it is made), RUSHLIGHT_SONAME,
+# RUSHLIGHT_TOOL, RUSHLIGHT_CARGO, and RUSHLIGHT_CARGO_ARCHIVE (the static library as cargo makes it).
 
-find_program(CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
-set(RUSHLIGHT_CARGO_FLAGS "" CACHE STRING "More flags for cargo, as --no-default-features --features op-pointwise")
+find_program(RUSHLIGHT_CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
+if(NOT RUSHLIGHT_CARGO)
+  message(FATAL_ERROR "cargo is needed to build Rushlight (https://rustup.rs)")
+endif()
 
-set(RUSHLIGHT_SYMBOL_PREFIX "" CACHE STRING "Goes before each name that the static library exports")
+# ---- Where cargo builds ----
+if(DEFINED ENV{CARGO_TARGET_DIR})
+  set(cargo_folder "$ENV{CARGO_TARGET_DIR}")
+elseif(RUSHLIGHT_IS_TOP_LEVEL)
+  set(cargo_folder "${PROJECT_SOURCE_DIR}/target")
+else()
+  set(cargo_folder "${PROJECT_BINARY_DIR}/target")
+endif()
+set(cargo_environment CARGO_TARGET_DIR=${cargo_folder})
 
-# Sets RUSHLIGHT_SHARED, RUSHLIGHT_STATIC, RUSHLIGHT_SONAME, RUSHLIGHT_CARGO_ARCHIVE (the static library as cargo makes it) and makes the target rushlight_cargo.
-function(rushlight_cargo_build)
-  if(NOT CARGO)
-    message(FATAL_ERROR "cargo is needed to build Rushlight (https://rustup.rs)")
+# ---- What it builds ----
+set(cargo_profile release)
+if(RUSHLIGHT_SYMBOLS MATCHES "inside|apart")
+  set(cargo_profile dist)
+endif()
+set(cargo_arguments build -q --locked --profile ${cargo_profile} -p rushlight-capi)
+if(RUSHLIGHT_BUILD_TOOL)
+  # In one command with the library: asked for alone, its features would have parts of the library built anew.
+  list(APPEND cargo_arguments -p rushlight-cli)
+endif()
+if(NOT RUSHLIGHT_FEATURES STREQUAL full)
+  string(REPLACE ";" "," cargo_features "${RUSHLIGHT_FEATURES}")
+  list(APPEND cargo_arguments --no-default-features --features ${cargo_features})
+endif()
+if(cargo_profile STREQUAL dist)
+  # Debug information says where the sources are, but not where they were on the machine that built them.
+  set(cargo_home "$ENV{CARGO_HOME}")
+  if(NOT cargo_home)
+    set(cargo_home "$ENV{HOME}/.cargo")
   endif()
-  if(DEFINED ENV{CARGO_TARGET_DIR})
-    set(target "$ENV{CARGO_TARGET_DIR}")
+  list(APPEND cargo_arguments --config
+    "target.'cfg(all())'.rustflags=['--remap-path-prefix=${PROJECT_SOURCE_DIR}=/rushlight-${PROJECT_VERSION}','--remap-path-prefix=${cargo_home}=/cargo']")
+endif()
+set(cargo_output ${cargo_folder}/${cargo_profile})
+if(CMAKE_CROSSCOMPILING)
+  set(cargo_triple ${CMAKE_SYSTEM_PROCESSOR}-unknown-linux-gnu)
+  list(APPEND cargo_arguments --target ${cargo_triple})
+  set(cargo_output ${cargo_folder}/${cargo_triple}/${cargo_profile})
+  string(TOUPPER "CARGO_TARGET_${cargo_triple}_LINKER" linker_variable)
+  string(REPLACE - _ linker_variable "${linker_variable}")
+  list(APPEND cargo_environment ${linker_variable}=${CMAKE_C_COMPILER})
+endif()
+
+set(cargo_products ${cargo_output}/librushlight.so ${cargo_output}/librushlight.a)
+if(RUSHLIGHT_BUILD_TOOL)
+  list(APPEND cargo_products ${cargo_output}/rushlight)
+endif()
+string(REPLACE ";" " " cargo_comment "cargo ${cargo_arguments}")
+add_custom_target(rushlight_cargo
+  COMMAND ${CMAKE_COMMAND} -E env ${cargo_environment} ${RUSHLIGHT_CARGO} ${cargo_arguments}
+  BYPRODUCTS ${cargo_products}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "${cargo_comment}"
+  VERBATIM)
+set(RUSHLIGHT_CARGO_ARCHIVE ${cargo_output}/librushlight.a)
+
+# What is made of cargo's libraries is made again when they, or these choices, change.
+set(choices ${PROJECT_BINARY_DIR}/choices.txt)
+file(GENERATE OUTPUT ${choices} CONTENT "${cargo_arguments}\n${RUSHLIGHT_SYMBOLS}\n${RUSHLIGHT_SYMBOL_PREFIX}\n")
+
+# ---- The shared library ----
+set(library_folder ${PROJECT_BINARY_DIR}/lib)
+set(RUSHLIGHT_SONAME librushlight.so.${PROJECT_VERSION_MAJOR})
+set(outputs)
+if(RUSHLIGHT_BUILD_SHARED)
+  set(full_name librushlight.so.${PROJECT_VERSION})
+  set(RUSHLIGHT_SHARED ${library_folder}/${full_name})
+  set(shared_files ${RUSHLIGHT_SHARED})
+  set(built ${cargo_output}/librushlight.so)
+  if(RUSHLIGHT_SYMBOLS STREQUAL stripped)
+    set(finish COMMAND ${CMAKE_STRIP} -o ${RUSHLIGHT_SHARED} ${built})
+  elseif(RUSHLIGHT_SYMBOLS STREQUAL apart)
+    # Debuggers look for the file in this folder beside the library, by the name that the link gives.
+    set(RUSHLIGHT_DEBUG_FILE ${library_folder}/.debug/${full_name}.debug)
+    list(APPEND shared_files ${RUSHLIGHT_DEBUG_FILE})
+    set(finish
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${library_folder}/.debug
+      COMMAND ${CMAKE_OBJCOPY} --only-keep-debug --compress-debug-sections ${built} ${RUSHLIGHT_DEBUG_FILE}
+      COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=${RUSHLIGHT_DEBUG_FILE} ${built} ${RUSHLIGHT_SHARED})
   else()
-    set(target "${PROJECT_SOURCE_DIR}/target")
+    set(finish COMMAND ${CMAKE_COMMAND} -E copy ${built} ${RUSHLIGHT_SHARED})
   endif()
-  set(lib ${CMAKE_BINARY_DIR}/lib)
-  set(full librushlight.so.${PROJECT_VERSION})
-  set(soname librushlight.so.${PROJECT_VERSION_MAJOR})
-  separate_arguments(flags UNIX_COMMAND "${RUSHLIGHT_CARGO_FLAGS}")
-  add_custom_target(rushlight_cargo ALL
-    COMMAND ${CMAKE_COMMAND} -E env CARGO_TARGET_DIR=${target} ${CARGO} build -q --release --locked -p rushlight-capi ${flags}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${lib}
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${target}/release/librushlight.so ${lib}/${full}
-    COMMAND ${CMAKE_COMMAND} -E create_symlink ${full} ${lib}/${soname}
-    COMMAND ${CMAKE_COMMAND} -E create_symlink ${soname} ${lib}/librushlight.so
-    COMMAND ${PROJECT_SOURCE_DIR}/capi/static/merge.sh ${target}/release/librushlight.a ${lib} ${RUSHLIGHT_SYMBOL_PREFIX}
-    BYPRODUCTS ${lib}/${full} ${lib}/librushlight.a
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMENT "cargo build --release -p rushlight-capi"
+  add_custom_command(OUTPUT ${shared_files}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${library_folder}
+    ${finish}
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${full_name} ${library_folder}/${RUSHLIGHT_SONAME}
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${RUSHLIGHT_SONAME} ${library_folder}/librushlight.so
+    DEPENDS ${built} ${choices}
+    COMMENT "${RUSHLIGHT_SHARED}"
     VERBATIM)
-  set(RUSHLIGHT_SHARED ${lib}/${full} PARENT_SCOPE)
-  set(RUSHLIGHT_STATIC ${lib}/librushlight.a PARENT_SCOPE)
-  set(RUSHLIGHT_SONAME ${soname} PARENT_SCOPE)
-  set(RUSHLIGHT_CARGO_ARCHIVE ${target}/release/librushlight.a PARENT_SCOPE)
-endfunction()
+  list(APPEND outputs ${shared_files})
+endif()
+
+# ---- The static library ----
+if(RUSHLIGHT_BUILD_STATIC)
+  set(RUSHLIGHT_STATIC ${library_folder}/librushlight.a)
+  set(static_files ${RUSHLIGHT_STATIC})
+  if(RUSHLIGHT_SYMBOL_PREFIX)
+    set(RUSHLIGHT_PREFIX_HEADER ${library_folder}/rushlight_prefix.h)
+    list(APPEND static_files ${RUSHLIGHT_PREFIX_HEADER})
+  endif()
+  set(merge ${PROJECT_SOURCE_DIR}/capi/static/merge.sh)
+  add_custom_command(OUTPUT ${static_files}
+    COMMAND ${CMAKE_COMMAND} -E env LD=${CMAKE_LINKER} OBJCOPY=${CMAKE_OBJCOPY} READELF=${CMAKE_READELF} AR=${CMAKE_AR}
+            KEEP_DEBUG_INFO=$<STREQUAL:${RUSHLIGHT_SYMBOLS},inside>
+            ${merge} ${RUSHLIGHT_CARGO_ARCHIVE} ${library_folder} ${RUSHLIGHT_SYMBOL_PREFIX}
+    DEPENDS ${RUSHLIGHT_CARGO_ARCHIVE} ${merge} ${choices}
+    COMMENT "${RUSHLIGHT_STATIC}"
+    VERBATIM)
+  list(APPEND outputs ${static_files})
+endif()
+
+# ---- The tool ----
+if(RUSHLIGHT_BUILD_TOOL)
+  set(RUSHLIGHT_TOOL ${PROJECT_BINARY_DIR}/bin/rushlight)
+  set(finish ${CMAKE_COMMAND} -E copy ${cargo_output}/rushlight ${RUSHLIGHT_TOOL})
+  if(RUSHLIGHT_SYMBOLS MATCHES "stripped|apart")
+    set(finish ${CMAKE_STRIP} -o ${RUSHLIGHT_TOOL} ${cargo_output}/rushlight)
+  endif()
+  add_custom_command(OUTPUT ${RUSHLIGHT_TOOL}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin
+    COMMAND ${finish}
+    DEPENDS ${cargo_output}/rushlight ${choices}
+    COMMENT "${RUSHLIGHT_TOOL}"
+    VERBATIM)
+  list(APPEND outputs ${RUSHLIGHT_TOOL})
+endif()
+
+set(all)
+if(RUSHLIGHT_IS_TOP_LEVEL)
+  set(all ALL)
+endif()
+add_custom_target(rushlight_libraries ${all} DEPENDS ${outputs})
+add_dependencies(rushlight_libraries rushlight_cargo)

@@ -1,24 +1,68 @@
-# What `make install` and `cmake --install` lay out.
+# What `make install` and `cmake --install` lay out; docs/building.md has it as a table.
 include(CMakePackageConfigHelpers)
+if(RUSHLIGHT_IS_TOP_LEVEL)
+  # Of the type PATH, CMake would make a whole path of what the command line says.
+  set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the prefix")
+endif()
+include(GNUInstallDirs)
 
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(PROGRAMS ${RUSHLIGHT_SHARED} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${CMAKE_BINARY_DIR}/lib/${RUSHLIGHT_SONAME} ${CMAKE_BINARY_DIR}/lib/librushlight.so ${RUSHLIGHT_STATIC}
-  DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES bindings/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight)
-install(FILES LICENSE-MIT LICENSE-APACHE THIRD_PARTY_NOTICES.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# ---- Components: what runs, what compiles, what debugs ----
+if(RUSHLIGHT_BUILD_SHARED)
+  install(PROGRAMS ${RUSHLIGHT_SHARED} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  install(FILES ${library_folder}/${RUSHLIGHT_SONAME} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  install(FILES ${library_folder}/librushlight.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
+install(FILES LICENSE-MIT LICENSE-APACHE THIRD_PARTY_NOTICES.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+if(RUSHLIGHT_TOOL)
+  install(PROGRAMS ${RUSHLIGHT_TOOL} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endif()
 
-set(packages ${CMAKE_BINARY_DIR}/packages)
-set(RUSHLIGHT_FULL_NAME librushlight.so.${PROJECT_VERSION})
+install(DIRECTORY include/ cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(FILES bindings/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight COMPONENT development)
+if(RUSHLIGHT_BUILD_STATIC)
+  install(FILES ${RUSHLIGHT_STATIC} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
+if(RUSHLIGHT_PREFIX_HEADER)
+  install(FILES ${RUSHLIGHT_PREFIX_HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rushlight RENAME prefix.h COMPONENT development)
+endif()
+
+if(RUSHLIGHT_DEBUG_FILE)
+  install(FILES ${RUSHLIGHT_DEBUG_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/.debug COMPONENT debug)
+endif()
+
+# ---- The packages of CMake and pkg-config ----
+set(packages ${PROJECT_BINARY_DIR}/packages)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake)
 configure_package_config_file(cmake/RushlightConfig.cmake.in ${packages}/RushlightConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rushlight
+  INSTALL_DESTINATION ${package_folder}/Rushlight
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${packages}/RushlightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-configure_file(cmake/rushlight.pc.in ${packages}/rushlight.pc @ONLY)
+install(FILES ${packages}/RushlightConfig.cmake ${packages}/RushlightConfigVersion.cmake cmake/RushlightTargets.cmake
+  DESTINATION ${package_folder}/Rushlight COMPONENT development)
+install(FILES cmake/TorchConfig.cmake cmake/TorchConfigVersion.cmake DESTINATION ${package_folder}/Torch COMPONENT development)
+# libtorch keeps its package in share/cmake, and programs point Torch_DIR there.
+file(RELATIVE_PATH torch_package /${CMAKE_INSTALL_DATADIR}/cmake/Torch /${package_folder}/Torch)
+configure_file(cmake/share/TorchConfig.cmake.in ${packages}/share/TorchConfig.cmake @ONLY)
+install(FILES ${packages}/share/TorchConfig.cmake cmake/TorchConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/cmake/Torch COMPONENT development)
 
-install(FILES ${packages}/RushlightConfig.cmake ${packages}/RushlightConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rushlight)
-install(FILES cmake/TorchConfig.cmake cmake/TorchConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Torch)
-install(FILES cmake/share/TorchConfig.cmake cmake/TorchConfigVersion.cmake DESTINATION share/cmake/Torch)
-install(FILES ${packages}/rushlight.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH prefix_of_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" prefix_of_pc "${prefix_of_pc}")
+list(TRANSFORM RUSHLIGHT_SYSTEM_LIBRARIES PREPEND -l OUTPUT_VARIABLE system_libraries)
+list(JOIN system_libraries " " system_libraries)
+set(static_flags "")
+if(RUSHLIGHT_PREFIX_HEADER)
+  set(static_flags " -include \${includedir}/rushlight/prefix.h")
+endif()
+# rushlight is the shared library where there is one; rushlight-static is the archive by name.
+set(shared_or_static_flags "")
+if(NOT RUSHLIGHT_BUILD_SHARED)
+  set(shared_or_static_flags "${static_flags}")
+endif()
+set(package_files ${packages}/rushlight.pc)
+configure_file(cmake/rushlight.pc.in ${packages}/rushlight.pc @ONLY)
+if(RUSHLIGHT_BUILD_STATIC)
+  configure_file(cmake/rushlight-static.pc.in ${packages}/rushlight-static.pc @ONLY)
+  list(APPEND package_files ${packages}/rushlight-static.pc)
+endif()
+install(FILES ${package_files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -6,7 +6,7 @@
 # Cargo's archive contains a whole Rust standard library with global symbols (`rust_eh_personality`, ...), so two
 # Rust archives in one program clash. Here everything but the interface becomes local to the object. With a prefix,
 # `rlt_tensor_add` becomes `<prefix>rlt_tensor_add`, and <folder>/rushlight_prefix.h renames the declarations: two
-# copies of Rushlight then live in one program.
+# copies of Rushlight then live in one program. KEEP_DEBUG_INFO=1 leaves the debug information where it is.
 set -eu
 
 archive=$1
@@ -30,7 +30,9 @@ sed 's/^/--undefined=/' "$work/api" >"$work/roots"
 "$LD" -r --gc-sections --force-group-allocation "@$work/roots" --defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit \
   "$archive" -o "$work/rushlight.o"
 # First what nothing refers to goes: also the names of system functions that only dropped code called.
-"$OBJCOPY" --strip-unneeded "$work/rushlight.o"
+keep='--strip-debug'
+if [ "${KEEP_DEBUG_INFO:-0}" = 1 ]; then keep='--keep-section=.debug*'; fi
+"$OBJCOPY" --strip-unneeded "$keep" "$work/rushlight.o"
 "$OBJCOPY" --keep-global-symbols="$work/api" "$work/rushlight.o"
 if [ -n "$prefix" ]; then
   sed "s/.*/& $prefix&/" "$work/api" >"$work/names"
@@ -41,6 +43,6 @@ if [ -n "$prefix" ]; then
   } >"$folder/rushlight_prefix.h"
 fi
 # The standard library's objects carry LLVM bitcode, of which linker plugins must not see a merged piece.
-"$OBJCOPY" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd "$work/rushlight.o"
+"$OBJCOPY" --remove-section=.llvmbc --remove-section=.llvmcmd "$work/rushlight.o"
 rm -f "$folder/librushlight.a"
 "$AR" rcsD "$folder/librushlight.a" "$work/rushlight.o"

@@ -1,45 +1,36 @@
 #!/bin/sh
-# Uses an installed Rushlight as strangers do: find_package(Torch), find_package(Rushlight), pkg-config, the static library, the jar.
+# Uses what `make install` laid out as strangers do: the C and C++ package, the jar, the tool; then the sources, by FetchContent
+# and with a prefix before the names of the static library.
 # Usage: run.sh PREFIX BUILD_DIR
 set -eu
 prefix=$(cd "$1" && pwd)
 mkdir -p "$2"
 build=$(cd "$2" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
+root=$(cd "$here/../.." && pwd)
+. "$here/support.sh"
 
-configure() { # source, name
-  cmake -S "$1" -B "$build/$2" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release >"$build/$2.log" 2>&1 &&
-    cmake --build "$build/$2" -j "$(nproc)" >>"$build/$2.log" 2>&1 || { cat "$build/$2.log"; exit 1; }
-}
-expect() { # what, expected, found
-  [ "$2" = "$3" ] || { printf '%s printed\n%s\ninstead of\n%s\n' "$1" "$3" "$2" >&2; exit 1; }
-  echo "installed: $1 works"
-}
-fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType{1} ]')
-
-configure "$here/torch" torch
-expect "find_package(Torch)" "$fitted" "$("$build/torch/example-app")"
-configure "$here/package" package
-for program in eleven fourteen none; do
-  expect "find_package(Torch), program $program" "$fitted" "$("$build/package/$program")"
-done
-configure "$root/examples" examples
-expect "find_package(Rushlight)" "$fitted" "$("$build/examples/hello_cpp")"
-
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-# shellcheck disable=SC2046
-${CC:-gcc} -std=c99 "$root/examples/hello/hello.c" -o "$build/hello_shared" $(pkg-config --cflags --libs rushlight)
-expect "pkg-config" "2 4 6 " "$(LD_LIBRARY_PATH=$prefix/lib "$build/hello_shared")"
-# shellcheck disable=SC2046
-${CC:-gcc} -std=c99 -I"$prefix/include" "$root/examples/hello/hello.c" -o "$build/hello_static" "$prefix/lib/librushlight.a" -lpthread -ldl -lm
-expect "the static library" "2 4 6 " "$("$build/hello_static")"
+"$here/library.sh" "$prefix/lib/librushlight.so"
+"$here/sdk.sh" "$prefix" "$build"
 
 mkdir -p "$build/classes"
 jar=$(echo "$prefix"/share/java/rushlight-*.jar)
 javac -cp "$jar" -d "$build/classes" "$root/examples/hello/Hello.java"
-fitted=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
-expect "the jar" "$fitted" "$(java -cp "$jar:$build/classes" Hello)"
+fitted_java=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
+expect "the jar" "$fitted_java" "$(java -cp "$jar:$build/classes" Hello)"
+"$here/library.sh" --in-jar "$jar"
 
 expect "the command-line tool" "PyTorch, 4 tensors, 11 elements, 44 B" \
   "$("$prefix/bin/rushlight" inspect "$root/tests/data/io/model.pt" | head -n 1 | sed 's/^[^:]*: //')"
+
+# The tool is built along, because cargo then has every crate as `make` has built it.
+use_package "$here/fetch" fetch "-DRUSHLIGHT_CHECKOUT=$root" -DRUSHLIGHT_BUILD_TOOL=ON
+expect "FetchContent, C" "$derivative" "$("$build/fetch/hello_c")"
+expect "FetchContent, C++" "$fitted" "$("$build/fetch/hello_cpp")"
+expect "FetchContent, the static library" "$derivative" "$("$build/fetch/hello_static")"
+rm -rf "$build/fetched"
+cmake --install "$build/fetch" --prefix "$build/fetched" >/dev/null
+expect "FetchContent without rules for installing" "bin/hello_c" "$(cd "$build/fetched" && find . -type f | sed 's/^..//')"
+
+"$here/prefixed.sh" "$prefix" "$build/prefixed"
+"$here/options.sh" "$build"

@@ -4,17 +4,15 @@
 //! that cargo has downloaded.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports to a terminal")]
 
+use rushlight_checks::linked::{linked, metadata};
 use rushlight_checks::root;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 const FILE: &str = "THIRD_PARTY_NOTICES.md";
-/// What is shipped, the libraries and the command-line tool: everything that they link is listed.
-const SHIPPED: [&str; 2] = ["rushlight-capi", "rushlight-cli"];
-const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 fn main() -> ExitCode {
     let check = std::env::args().nth(1).as_deref() == Some("--check");
@@ -41,11 +39,12 @@ fn main() -> ExitCode {
 
 fn notices() -> Result<String, String> {
     let metadata = metadata()?;
-    let linked = linked(&metadata)?;
+    let mut linked: Vec<_> = linked(&metadata)?.into_values().filter(|crate_| crate_.is_from_outside()).collect();
+    linked.sort_by_key(|crate_| (crate_.text("name"), crate_.text("version")));
     let mut table = String::new();
     // Licence text -> who ships under it.
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for package in &linked {
+    for package in linked.iter().map(|crate_| crate_.package) {
         let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
         let licence = package["license"].as_str().ok_or_else(|| format!("{name} {version} names no licence"))?;
         let repository = package["repository"].as_str().unwrap_or("-");
@@ -69,57 +68,6 @@ fn notices() -> Result<String, String> {
         let _ = write!(out, "\n## {}\n\n```text\n{}\n```\n", users.join(", "), text);
     }
     Ok(out)
-}
-
-fn metadata() -> Result<Value, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
-    let output = Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", PLATFORM])
-        .current_dir(root())
-        .output()
-        .map_err(|error| format!("cargo metadata: {error}"))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
-}
-
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-/// The packages from outside that the shipped crate links, by name.
-fn linked(metadata: &Value) -> Result<Vec<&Value>, String> {
-    let packages: BTreeMap<&str, &Value> =
-        list(&metadata["packages"]).filter_map(|p| Some((p["id"].as_str()?, p))).collect();
-    let nodes: BTreeMap<&str, &Value> =
-        list(&metadata["resolve"]["nodes"]).filter_map(|node| Some((node["id"].as_str()?, node))).collect();
-    let mut reached = BTreeSet::new();
-    let is_shipped = |package: &Value| SHIPPED.iter().any(|name| package["name"] == *name);
-    let mut waiting: Vec<&str> =
-        packages.iter().filter(|(_, package)| is_shipped(package)).map(|(id, _)| *id).collect();
-    if waiting.len() != SHIPPED.len() {
-        return Err("a package to ship is missing".into());
-    }
-    while let Some(id) = waiting.pop() {
-        if !reached.insert(id) {
-            continue;
-        }
-        for dependency in list(&nodes[id]["deps"]) {
-            let is_linked = list(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
-            let target = dependency["pkg"].as_str().ok_or("a dependency without package")?;
-            // Procedural macros run in the compiler; their code is not shipped.
-            let is_macro =
-                list(&packages[target]["targets"]).any(|t| list(&t["kind"]).any(|kind| kind == "proc-macro"));
-            if is_linked && !is_macro {
-                waiting.push(target);
-            }
-        }
-    }
-    let mut found: Vec<_> =
-        reached.iter().map(|id| packages[id]).filter(|package| !package["source"].is_null()).collect();
-    found.sort_by_key(|package| (package["name"].as_str(), package["version"].as_str()));
-    Ok(found)
 }
 
 /// The licence files beside the package's manifest; where it ships none, our copy of the licence it names.

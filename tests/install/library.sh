@@ -1,0 +1,46 @@
+#!/bin/sh
+# What a shared library that leaves the house has: segments for pages of 16 KiB, a soname, a build id, no needs but those of the
+# C library; and not: other names than the interface's, a search path, code that is changed while it loads, a stack that can be executed.
+# Usage: library.sh LIBRARY, or library.sh --in-jar JAR for each library in a jar
+set -eu
+: "${READELF:=readelf}"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/support.sh"
+
+if [ "$1" = --in-jar ]; then
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  jar=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+  (cd "$work" && jar xf "$jar")
+  find "$work" -name '*.so' -exec "$0" {} +
+  exit
+fi
+
+for library; do
+  name=$(basename "$library")
+  segments=$("$READELF" -lW "$library")
+  alignments=$(echo "$segments" | awk '$1 == "LOAD" { print $NF }')
+  [ -n "$alignments" ] || fail "$name: no segments"
+  for alignment in $alignments; do
+    [ $((alignment)) -ge 16384 ] || fail "$name: a segment is aligned to $alignment, too little for pages of 16 KiB"
+  done
+  case $segments in *GNU_STACK*RWE*) fail "$name: its stack can be executed" ;; esac
+
+  dynamic=$("$READELF" -dW "$library")
+  echo "$dynamic" | grep -q 'SONAME.*\[librushlight\.so\.[0-9]*\]' || fail "$name: no soname with a version"
+  for unwanted in RPATH RUNPATH TEXTREL; do
+    if echo "$dynamic" | grep -w "$unwanted"; then fail "$name: $unwanted"; fi
+  done
+  needed=$(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+  for other in $needed; do
+    case $other in
+      libc.so.6 | libm.so.6 | libgcc_s.so.1 | libpthread.so.0 | libdl.so.2 | ld-linux-*.so.*) ;;
+      *) fail "$name: needs $other" ;;
+    esac
+  done
+  exported=$("$READELF" -W --dyn-syms "$library" | awk '$5 != "LOCAL" && $7 != "UND" && NF == 8 { print $8 }')
+  echo "$exported" | grep -q '^rlt_tensor_add_Tensor$' || fail "$name: does not export the interface"
+  if echo "$exported" | grep -vE '^(rlt_|Java_org_rushlight_|JNI_On|Name$)'; then fail "$name: exports more than the interface"; fi
+  "$READELF" -nW "$library" 2>/dev/null | grep -q 'Build ID' || fail "$name: no build id"
+  echo "$name: pages of 16 KiB, build id, needs" $needed
+done

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Options of CMake that cannot be meant are refused with a reason, and the others reach cargo.
+# Usage: options.sh BUILD_DIR
+set -eu
+mkdir -p "$1"
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/support.sh"
+
+configure() {
+  rm -rf "$build/options"
+  cmake -S "$here/../.." -B "$build/options" -DRUSHLIGHT_BUILD_TESTS=OFF "$@" >"$build/options.log" 2>&1
+}
+refuses() { # reason, options
+  reason=$1
+  shift
+  if configure "$@"; then fail "accepted: $*"; fi
+  # CMake breaks long lines.
+  tr -s ' \n' ' ' <"$build/options.log" | grep -qF "$reason" || { cat "$build/options.log"; fail "refused without the reason \"$reason\": $*"; }
+}
+refuses "no library is left to build" -DRUSHLIGHT_BUILD_SHARED=OFF -DRUSHLIGHT_BUILD_STATIC=OFF
+refuses 'RUSHLIGHT_SYMBOLS is "none" instead of names, stripped, inside or apart' -DRUSHLIGHT_SYMBOLS=none
+refuses 'RUSHLIGHT_SYMBOL_PREFIX is "my-"' -DRUSHLIGHT_SYMBOL_PREFIX=my-
+refuses "RUSHLIGHT_SYMBOL_PREFIX is for the static library" -DRUSHLIGHT_SYMBOL_PREFIX=my_ -DRUSHLIGHT_BUILD_STATIC=OFF
+refuses "RUSHLIGHT_BUILD_TOOL needs RUSHLIGHT_FEATURES full" -DRUSHLIGHT_FEATURES=minimal -DRUSHLIGHT_BUILD_TOOL=ON
+
+asks_cargo_for() { # what, options
+  wanted=$1
+  shift
+  configure "$@" || { cat "$build/options.log"; exit 1; }
+  tr ';' ' ' <"$build/options/choices.txt" | grep -qF -- "$wanted" || fail "does not ask cargo for \"$wanted\": $*"
+}
+asks_cargo_for "--profile release -p rushlight-capi -p rushlight-cli"
+asks_cargo_for "--profile release -p rushlight-capi --no-default-features --features inference" -DRUSHLIGHT_FEATURES=inference
+asks_cargo_for "--no-default-features --features op-pointwise,op-view" "-DRUSHLIGHT_FEATURES=op-pointwise;op-view"
+asks_cargo_for "--profile dist -p rushlight-capi --config" -DRUSHLIGHT_SYMBOLS=inside -DRUSHLIGHT_BUILD_TOOL=OFF
+echo "installed: options of CMake are refused or reach cargo"
