@@ -12,14 +12,15 @@ use std::path::Path;
 /// The table of contents.
 pub const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Documents that the table of contents does not name: the site would not have them.
-pub fn missing(pages: &[Page]) -> Vec<String> {
+/// Documents that the table of contents does not name, or names twice: mdBook leaves out the ones and stops at the others.
+pub fn misnamed(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.path == SUMMARY) else {
         return vec![format!("there is no {SUMMARY}")];
     };
-    let named: BTreeSet<String> = summary.links.iter().filter_map(|(_, target)| links::file(summary, target)).collect();
-    let others = pages.iter().filter(|page| !named.contains(&page.path));
-    others.map(|page| format!("{SUMMARY} does not name {}", page.path)).collect()
+    let named: Vec<String> = summary.links.iter().filter_map(|(_, target)| links::file(summary, target)).collect();
+    let times = |page: &Page| named.iter().filter(|name| **name == page.path).count();
+    let wrong = pages.iter().filter(|page| times(page) != 1);
+    wrong.map(|page| format!("{SUMMARY} names {} {} times", page.path, times(page))).collect()
 }
 
 /// Writes what mdBook reads.
