@@ -5,7 +5,7 @@
  *
  * A function returns a status: `RLT_OK`, or the number of what went wrong. The text of the error belongs to the thread that
  * made the call, names the operator, the shapes and the dtypes, and stays until that thread's next call that fails. A call
- * that failed has changed nothing, and its outputs are untouched.
+ * that failed leaves its arguments and outputs as they were; only a backward may have added gradients to some leaves before.
  *
  *     const float values[6] = {1, 2, 3, 4, 5, 6};
  *     const int64_t sizes[2] = {2, 3};

@@ -12,10 +12,9 @@
 
 canvas canvas_new(const char* font, int64_t height, int64_t width) {
   const int64_t shape[3] = {height, width, 3};
-  const rlt_scalar white = real(255);
   rlt_state_dict* file;
   canvas self;
-  TRY(rlt_tensor_full(shape, 3, &white, NULL, &self.pixels));
+  TRY(rlt_tensor_full(shape, 3, RLT_FLOAT(255), NULL, &self.pixels));
   TRY(rlt_state_dict_load(font, RLT_FORMAT_AUTO, &file));
   TRY(rlt_state_dict_get(file, "glyphs", &self.glyphs));
   rlt_state_dict_free(file);
@@ -97,11 +96,10 @@ void canvas_paste(canvas* self, int64_t y, int64_t x, const rlt_tensor* picture)
 /* The letters of a text beside each other: [9, 6 * letters]. */
 static rlt_tensor* typeset(const canvas* self, const char* text) {
   const int64_t length = (int64_t)strlen(text), rows_first[3] = {1, 0, 2}, joined[2] = {9, -1};
-  const rlt_scalar space = integer(' '), one = integer(1);
   rlt_tensor *codes, *letters;
   TRY(rlt_tensor_from_data(text, length, &length, 1, RLT_DTYPE_UINT8, &codes));
   STEP(codes, rlt_tensor_to_dtype(codes, RLT_DTYPE_INT64, 0, 0, NULL, &next));
-  TRY(rlt_tensor_sub_Scalar_(codes, &space, &one));
+  TRY(rlt_tensor_sub_Scalar_(codes, RLT_INT(' '), RLT_INT(1)));
   TRY(rlt_tensor_index_select(self->glyphs, 0, codes, &letters));
   STEP(letters, rlt_tensor_permute(letters, rows_first, 3, &next));
   STEP(letters, rlt_tensor_reshape(letters, joined, 2, &next));
@@ -120,12 +118,11 @@ void canvas_text(canvas* self, int64_t y, int64_t x, const char* text, int scale
 /* How far below the top of the area each value is, and between values in each column, [columns + 2]. */
 static rlt_tensor* heights(area where, int64_t columns, const rlt_tensor* values, double low, double high) {
   const int64_t one_row[3] = {1, 1, -1}, flat = -1, points = columns + 2;
-  const rlt_scalar one = integer(1), top = real(high), range = real(high - low), scale = integer(where.height), zero = integer(0);
   rlt_tensor* x;
-  TRY(rlt_tensor_rsub_Scalar(values, &top, &one, &x));
-  STEP(x, rlt_tensor_div_Scalar(x, &range, &next));
-  STEP(x, rlt_tensor_mul_Scalar(x, &scale, &next));
-  STEP(x, rlt_tensor_clamp(x, &zero, &scale, &next));
+  TRY(rlt_tensor_rsub_Scalar(values, RLT_FLOAT(high), RLT_INT(1), &x));
+  STEP(x, rlt_tensor_div_Scalar(x, RLT_FLOAT(high - low), &next));
+  STEP(x, rlt_tensor_mul_Scalar(x, RLT_INT(where.height), &next));
+  STEP(x, rlt_tensor_clamp(x, RLT_INT(0), RLT_INT(where.height), &next));
   STEP(x, rlt_tensor_to_dtype(x, RLT_DTYPE_FLOAT32, 0, 0, NULL, &next));
   STEP(x, rlt_tensor_view(x, one_row, 3, &next));
   STEP(x, rlt_tensor_upsample_linear1d(x, &points, 1, /* align_corners */ 1, NULL, &next));
@@ -135,22 +132,20 @@ static rlt_tensor* heights(area where, int64_t columns, const rlt_tensor* values
 
 /* How much of each pixel lies below `top` and above `bottom`, which have a number for each column: [height, columns]. */
 static rlt_tensor* coverage_between(const rlt_tensor* top, const rlt_tensor* bottom, int64_t height) {
-  const rlt_scalar zero = integer(0), one = integer(1), rows = integer(height);
   rlt_tensor *row, *covered, *begin;
-  TRY(rlt_tensor_arange(&rows, NULL, &row));
+  TRY(rlt_tensor_arange(RLT_INT(height), NULL, &row));
   STEP(row, rlt_tensor_unsqueeze(row, 1, &next));
   TRY(rlt_tensor_maximum(row, top, &begin));
-  TRY(rlt_tensor_add_Scalar(row, &one, &one, &covered));
+  TRY(rlt_tensor_add_Scalar(row, RLT_INT(1), RLT_INT(1), &covered));
   STEP(covered, rlt_tensor_minimum(covered, bottom, &next));
-  STEP(covered, rlt_tensor_sub_Tensor(covered, begin, &one, &next));
-  STEP(covered, rlt_tensor_clamp(covered, &zero, &one, &next));
+  STEP(covered, rlt_tensor_sub_Tensor(covered, begin, RLT_INT(1), &next));
+  STEP(covered, rlt_tensor_clamp(covered, RLT_INT(0), RLT_INT(1), &next));
   rlt_tensor_free(row);
   rlt_tensor_free(begin);
   return covered;
 }
 
 void canvas_curve(canvas* self, area where, const rlt_tensor* values, double low, double high, double thickness, color ink) {
-  const rlt_scalar half = real(thickness / 2), one = integer(1);
   const int64_t neighbors = 1;
   int64_t count;
   rlt_tensor *top, *bottom, *covered;
@@ -161,8 +156,8 @@ void canvas_curve(canvas* self, area where, const rlt_tensor* values, double low
   STEP(line, rlt_tensor_unfold(line, 0, 3, 1, &next));
   TRY(rlt_tensor_amin(line, &neighbors, 1, 0, &top));
   TRY(rlt_tensor_amax(line, &neighbors, 1, 0, &bottom));
-  TRY(rlt_tensor_sub_Scalar_(top, &half, &one));
-  TRY(rlt_tensor_add_Scalar_(bottom, &half, &one));
+  TRY(rlt_tensor_sub_Scalar_(top, RLT_FLOAT(thickness / 2), RLT_INT(1)));
+  TRY(rlt_tensor_add_Scalar_(bottom, RLT_FLOAT(thickness / 2), RLT_INT(1)));
   covered = coverage_between(top, bottom, where.height);
   canvas_blend(self, where.y, where.x + start, covered, ink);
   rlt_tensor_free(line);

@@ -9,18 +9,6 @@ void check(int32_t status, const char* call) {
   exit(1);
 }
 
-rlt_scalar integer(int64_t value) {
-  rlt_scalar scalar = {RLT_SCALAR_INT, 0, 0, 0, 0};
-  scalar.i = value;
-  return scalar;
-}
-
-rlt_scalar real(double value) {
-  rlt_scalar scalar = {RLT_SCALAR_FLOAT, 0, 0, 0, 0};
-  scalar.re = value;
-  return scalar;
-}
-
 double number(const rlt_tensor* self) {
   rlt_scalar value;
   TRY(rlt_tensor_item(self, &value));
@@ -49,7 +37,6 @@ const char* path_in(const char* folder, const char* name) {
 
 digits digits_load(const char* path) {
   const int64_t shape[4] = {-1, 1, 8, 8};
-  const rlt_scalar sixteen = integer(16);
   rlt_state_dict* file;
   digits set;
   TRY(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &file));
@@ -57,7 +44,7 @@ digits digits_load(const char* path) {
   TRY(rlt_state_dict_get(file, "images", &set.images));
   rlt_state_dict_free(file);
   STEP(set.images, rlt_tensor_to_dtype(set.images, RLT_DTYPE_FLOAT32, 0, 0, NULL, &next));
-  STEP(set.images, rlt_tensor_div_Scalar(set.images, &sixteen, &next));
+  STEP(set.images, rlt_tensor_div_Scalar(set.images, RLT_INT(16), &next));
   STEP(set.images, rlt_tensor_view(set.images, shape, 4, &next));
   return set;
 }

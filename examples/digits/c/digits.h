@@ -19,8 +19,6 @@ void check(int32_t status, const char* call);
     (tensor) = next;            \
   } while (0)
 
-rlt_scalar integer(int64_t value);
-rlt_scalar real(double value);
 /* The single element of a tensor, whatever its dtype. */
 double number(const rlt_tensor* self);
 /* The element at a place of a tensor of one dimension. */

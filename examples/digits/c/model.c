@@ -117,9 +117,8 @@ static rlt_tensor* convolve(const rlt_tensor* images, const rlt_tensor* weight) 
 
 static rlt_tensor* normalize(const norm* self, const rlt_tensor* x, int training) {
   const double momentum = 0.1, eps = 1e-5;
-  const rlt_scalar one = integer(1);
   rlt_tensor* out;
-  if (training) TRY(rlt_tensor_add_Scalar_(self->batches, &one, &one));
+  if (training) TRY(rlt_tensor_add_Scalar_(self->batches, RLT_INT(1), RLT_INT(1)));
   TRY(rlt_tensor_batch_norm(x, self->weight, self->bias, self->mean, self->variance, training, momentum, eps, 1, &out));
   return out;
 }
@@ -180,15 +179,14 @@ double accuracy(const rlt_tensor* logits, const rlt_tensor* labels) {
 
 rlt_tensor* confusion_matrix(const rlt_tensor* logits, const rlt_tensor* labels) {
   const int64_t cells = CLASSES * CLASSES, shape[2] = {CLASSES, CLASSES};
-  const rlt_scalar one = integer(1), classes = integer(CLASSES);
   rlt_tensor_options int64 = RLT_TENSOR_OPTIONS_INIT;
   rlt_tensor *predicted = predict(logits), *cell, *each, *counts;
   int64.dtype = RLT_DTYPE_INT64;
-  TRY(rlt_tensor_mul_Scalar(labels, &classes, &cell));
-  TRY(rlt_tensor_add_Tensor_(cell, predicted, &one));
+  TRY(rlt_tensor_mul_Scalar(labels, RLT_INT(CLASSES), &cell));
+  TRY(rlt_tensor_add_Tensor_(cell, predicted, RLT_INT(1)));
   TRY(rlt_tensor_ones_like(cell, NULL, NULL, &each));
   TRY(rlt_tensor_zeros(&cells, 1, &int64, &counts));
-  TRY(rlt_tensor_index_add_(counts, 0, cell, each, &one));
+  TRY(rlt_tensor_index_add_(counts, 0, cell, each, RLT_INT(1)));
   STEP(counts, rlt_tensor_view(counts, shape, 2, &next));
   rlt_tensor_free(predicted);
   rlt_tensor_free(cell);

@@ -77,7 +77,6 @@ void draw_curves(const history* run, const char* font, const char* path) {
   static const tick powers[] = {{"1", 0}, {"0.1", -1}, {"0.01", -2}, {"0.001", -3}};
   static const tick percents[] = {{"80 %", 80}, {"85 %", 85}, {"90 %", 90}, {"95 %", 95}, {"100 %", 100}};
   const axes loss = {{110, 90, 260, 840}, -3, 0.5}, accuracy = {{430, 90, 170, 840}, 80, 100};
-  const rlt_scalar hundred = integer(100);
   rlt_tensor *means = epoch_means(run), *shares;
   canvas paper = canvas_new(font, 680, 960);
   canvas_text(&paper, 24, 480, "Learning curve", 3, INK, CENTER);
@@ -91,7 +90,7 @@ void draw_curves(const history* run, const char* font, const char* path) {
   draw_loss(&paper, &loss, run->test_losses, 3, RED);
 
   draw_axes(&paper, &accuracy, "test accuracy", percents, 5, run->epochs);
-  TRY(rlt_tensor_mul_Scalar(run->test_accuracies, &hundred, &shares));
+  TRY(rlt_tensor_mul_Scalar(run->test_accuracies, RLT_INT(100), &shares));
   draw_curve(&paper, &accuracy, shares, 3, RED);
   for (int64_t epoch = 0; epoch <= run->epochs; ++epoch) number_text(&paper, 614, 90 + epoch * 840 / run->epochs, epoch, GREY, CENTER);
   canvas_text(&paper, 646, 510, "epoch", 2, INK, CENTER);
@@ -116,15 +115,14 @@ static rlt_tensor* shade(color ink, const rlt_tensor* weight) {
 /* The cells: blue on the diagonal, as strong as the share of the row; red elsewhere, and soon strong. */
 static void draw_cells(canvas* paper, const rlt_tensor* counts) {
   const int64_t columns = 1;
-  const rlt_scalar twenty = integer(20), one = integer(1);
   rlt_tensor_options truth = RLT_TENSOR_OPTIONS_INIT;
   rlt_tensor *total, *share, *strong, *diagonal, *cells;
   truth.dtype = RLT_DTYPE_BOOL;
   TRY(rlt_tensor_sum_dim_IntList(counts, &columns, 1, 1, NULL, &total));
   TRY(rlt_tensor_div_Tensor(counts, total, &share));
   STEP(share, rlt_tensor_unsqueeze(share, 2, &next));
-  TRY(rlt_tensor_mul_Scalar(share, &twenty, &strong));
-  STEP(strong, rlt_tensor_clamp_max(strong, &one, &next));
+  TRY(rlt_tensor_mul_Scalar(share, RLT_INT(20), &strong));
+  STEP(strong, rlt_tensor_clamp_max(strong, RLT_INT(1), &next));
   TRY(rlt_tensor_eye(CLASSES, &truth, &diagonal));
   STEP(diagonal, rlt_tensor_unsqueeze(diagonal, 2, &next));
   rlt_tensor *right = shade(BLUE, share), *wrong = shade(RED, strong);

@@ -50,14 +50,13 @@ static const rlt_tensor* const* list(rlt_tensor* const* tensors) { return (const
 
 /* Changes the parameters by their gradients, and lets those go. */
 static void adamw_step(adamw* self, const model* net) {
-  const rlt_scalar one = integer(1);
   const double beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, eps = 1e-8;
   const int32_t amsgrad = 0, maximize = 0;
   rlt_tensor* grads[PARAMETERS];
   TRY(rlt_set_grad_enabled(0));
   for (int i = 0; i < PARAMETERS; ++i) {
     TRY(rlt_tensor_grad(net->parameters[i], &grads[i]));
-    TRY(rlt_tensor_add_Scalar_(self->steps[i], &one, &one));
+    TRY(rlt_tensor_add_Scalar_(self->steps[i], RLT_INT(1), RLT_INT(1)));
   }
   TRY(rlt_tensor__fused_adamw_(list(net->parameters), PARAMETERS, list(grads), PARAMETERS, list(self->means), PARAMETERS,
                                list(self->squares), PARAMETERS, NULL, 0, list(self->steps), PARAMETERS, self->rate, beta1, beta2,
@@ -128,14 +127,14 @@ static void train_epoch(const model* net, adamw* optimizer, const digits* train,
 /* The loss and the accuracy on the test rows, as entry `epoch` of the history. */
 static double test(const model* net, const digits* rows, const history* run, int epoch) {
   rlt_tensor *logits = logits_of(net, rows->images), *loss = cross_entropy(logits, rows->labels), *slot;
-  const rlt_scalar share = real(accuracy(logits, rows->labels));
+  const double share = accuracy(logits, rows->labels);
   record(run->test_losses, epoch, loss);
   TRY(rlt_tensor_select_int(run->test_accuracies, 0, epoch, &slot));
-  TRY(rlt_tensor_fill_Scalar_(slot, &share));
+  TRY(rlt_tensor_fill_Scalar_(slot, RLT_FLOAT(share)));
   rlt_tensor_free(logits);
   rlt_tensor_free(loss);
   rlt_tensor_free(slot);
-  return share.re;
+  return share;
 }
 
 static double mean(const rlt_tensor* self) {
