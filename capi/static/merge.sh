@@ -30,9 +30,10 @@ sed 's/^/--undefined=/' "$work/api" >"$work/roots"
 "$LD" -r --gc-sections --force-group-allocation "@$work/roots" --defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit \
   "$archive" -o "$work/rushlight.o"
 # First what nothing refers to goes: also the names of system functions that only dropped code called.
-keep='--strip-debug'
+# Debug information goes with it (a later --strip-debug would take the place of --strip-unneeded).
+keep=
 if [ "${KEEP_DEBUG_INFO:-0}" = 1 ]; then keep='--keep-section=.debug*'; fi
-"$OBJCOPY" --strip-unneeded "$keep" "$work/rushlight.o"
+"$OBJCOPY" --strip-unneeded ${keep:+"$keep"} "$work/rushlight.o"
 "$OBJCOPY" --keep-global-symbols="$work/api" "$work/rushlight.o"
 if [ -n "$prefix" ]; then
   sed "s/.*/& $prefix&/" "$work/api" >"$work/names"

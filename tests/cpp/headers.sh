@@ -1,22 +1,32 @@
 #!/bin/sh
-# Compiles every header of the frontend alone, with warnings as errors; and the whole without exceptions and RTTI.
-# Usage: headers.sh COMPILER INCLUDE_DIR FRONTEND_DIR
+# Compiles the headers of the frontend with warnings as errors: each alone, which is the same for every compiler, or all together;
+# and the whole without exceptions and RTTI.
+# Usage: headers.sh alone|together COMPILER INCLUDE_DIR FRONTEND_DIR
 set -eu
-compiler=$1
-include=$2
-frontend=$3
+how=$1
+compiler=$2
+include=$3
+frontend=$4
 
-alone() { # header, flags
-  printf '#include <%s>\n' "$1" |
-    "$compiler" -std=c++17 -Wall -Wextra -Wshadow -Werror ${2:+$2} ${3:+$3} -I"$include" -I"$frontend" -fsyntax-only -x c++ - ||
-    { echo "$1 does not compile alone ${2:-} ${3:-}"; return 1; }
+compiles() { # the lines of a program on standard input, what it is, flags
+  what=$1
+  shift
+  "$compiler" -std=c++17 -Wall -Wextra -Wshadow -Werror "$@" -I"$include" -I"$frontend" -fsyntax-only -x c++ - ||
+    { echo "$what does not compile $*"; return 1; }
 }
-if [ $# -gt 3 ]; then
-  alone "$4"
+header() { # its name, flags
+  echo "#include <$1>" | compiles "$@"
+}
+if [ $# -gt 4 ]; then
+  header "$5"
   exit
 fi
-alone torch/torch.h -fno-exceptions -fno-rtti
-alone torch/torch.h -DRLT_NO_INLINE_NAMESPACE
+header torch/torch.h -fno-exceptions -fno-rtti
+header torch/torch.h -DRLT_NO_INLINE_NAMESPACE
 # ATen/generated/methods.h is the inside of a class, meta_functions.h a list for a macro.
-(cd "$frontend" && find . -name '*.h' ! -name methods.h ! -name meta_functions.h | sed 's|^\./||' | sort) |
-  xargs -P "$(nproc)" -n 1 "$0" "$compiler" "$include" "$frontend"
+headers=$(cd "$frontend" && find . -name '*.h' ! -name methods.h ! -name meta_functions.h | sed 's|^\./||' | sort)
+if [ "$how" = alone ]; then
+  echo "$headers" | xargs -P "$(nproc)" -n 1 "$0" alone "$compiler" "$include" "$frontend"
+else
+  echo "$headers" | sed 's|.*|#include <&>|' | compiles "all headers together"
+fi
