@@ -19,10 +19,10 @@ row() { # what, its file, the bar in bytes or -
     verdict=held
     [ "$size" -lt "$3" ] || { verdict=MISSED missed=1; }
   fi
-  printf '%-62s %12s %12s %s\n' "$1" "$size" "$3" "$verdict"
+  printf '%-84s %12s %12s %s\n' "$1" "$size" "$3" "$verdict"
 }
 
-features() { # name, what the program does, its sources, the bar of the program
+features() { # names, what the program does, its sources, the bar of the program
   CARGO_TARGET_DIR=$target cargo rustc -q --locked --profile small -p rushlight-capi --lib --crate-type cdylib,staticlib \
     --no-default-features --features "$1"
   strip -o "build/size/$1.so" "$target/small/librushlight.so"
@@ -33,11 +33,13 @@ features() { # name, what the program does, its sources, the bar of the program
   row "profile small, $1: C program that $2" "build/size/$1" "$4"
 }
 
-printf '%-62s %12s %12s\n' "" bytes "bar, below"
+printf '%-84s %12s %12s\n' "" bytes "bar, below"
 strip -o build/size/shipped.so "$library"
 row "shipped: shared library, stripped" build/size/shipped.so 16000000
 row "shipped: jar" "$jar" 10000000
 features minimal "adds two tensors" bench/first_operator.c -
-features inference "loads and runs a model" "$infer" 3000000
+features inference "loads and runs a small model" examples/c/infer.c 3000000
+# It tells which images were for training by the random numbers of the training.
+features inference,op-random "loads and runs the digits' model" "$infer" 3000000
 features full "trains, draws, saves" "$train" -
 [ "$missed" = 0 ] || { echo "size: a bar is missed" >&2; exit 1; }

@@ -45,7 +45,7 @@ static int32_t infer(const char *path) {
   TRY(load(path, p));
   TRY(rlt_tensor_from_data(inputs, sizeof inputs, sizes, 2, RLT_DTYPE_FLOAT32, &x));
   TRY(rlt_tensor_linear(x, p[0], p[1], &hidden));
-  TRY(rlt_tensor_tanh(hidden, &active));
+  TRY(rlt_tensor_gelu(hidden, "none", &active));
   TRY(rlt_tensor_linear(active, p[2], p[3], &answers));
   TRY(print_answers(answers));
 end:

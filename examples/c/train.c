@@ -9,7 +9,7 @@
 
 #define TRY(call) do { if ((status = (call)) != RLT_OK) goto end; } while (0)
 
-enum { HIDDEN = 8, PARAMETERS = 4, STEPS = 400 };
+enum { HIDDEN = 8, PARAMETERS = 4, STEPS = 600 };
 
 static const char *const names[PARAMETERS] = {"0.weight", "0.bias", "2.weight", "2.bias"};
 static const int64_t shapes[PARAMETERS][2] = {{HIDDEN, 2}, {HIDDEN}, {1, HIDDEN}, {1}};
@@ -25,12 +25,12 @@ static int32_t initialise(rlt_tensor **parameters) {
   return status;
 }
 
-/* linear(tanh(linear(x))) */
+/* linear(gelu(linear(x))) */
 static int32_t forward(rlt_tensor *const *p, const rlt_tensor *x, rlt_tensor **out) {
   rlt_tensor *hidden = NULL, *active = NULL;
   int32_t status;
   TRY(rlt_tensor_linear(x, p[0], p[1], &hidden));
-  TRY(rlt_tensor_tanh(hidden, &active));
+  TRY(rlt_tensor_gelu(hidden, "none", &active));
   TRY(rlt_tensor_linear(active, p[2], p[3], out));
 end:
   rlt_tensor_free(active);
@@ -65,7 +65,7 @@ static int32_t step(rlt_tensor *const *parameters, const rlt_tensor *x, const rl
   TRY(rlt_tensor_mse_loss(guess, y, mean, &loss));
   TRY(rlt_tensor_backward(loss, NULL, 0, 0));
   TRY(rlt_tensor_item(loss, value));
-  TRY(descend(parameters, 0.3));
+  TRY(descend(parameters, 0.2));
 end:
   rlt_tensor_free(loss);
   rlt_tensor_free(guess);
@@ -100,7 +100,7 @@ static int32_t train(const char *folder) {
   TRY(initialise(parameters));
   for (int i = 0; i < STEPS; ++i) {
     TRY(step(parameters, x, y, &loss));
-    if (i % 100 == 0) printf("step %3d: loss %.4f\n", i, loss.re);
+    if (i % 150 == 0) printf("step %3d: loss %.4f\n", i, loss.re);
   }
   printf("learned: %s\n", loss.re < 1e-3 ? "yes" : "no");
   TRY(save(parameters, folder));
