@@ -17,8 +17,11 @@ public final class Memory {
     private static final long SHORT_STANDSTILL_NANOS = 5_000_000L;
     /** A cleaner that is slower than this has to go on by itself. */
     private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
+    /** Giving freed memory back to the system costs page faults later. */
+    private static final long BETWEEN_TRIMS_NANOS = 250_000_000L;
 
     private static long limit = FLOOR;
+    private static long lastTrim = System.nanoTime();
 
     private Memory() {}
 
@@ -40,6 +43,19 @@ public final class Memory {
         // It falls slowly to where it should be, and is raised at once.
         limit = isEnough(left) ? Math.max(FLOOR, limit - limit / 16) : 2 * left;
         NativeCore.setPressureLimit(limit);
+        trim();
+    }
+
+    /**
+     * Gives what the cleaner freed back to the system. The C library keeps a heap for almost every thread that made tensors, and frees by
+     * another thread leave each of them as large as it has ever been.
+     */
+    private static void trim() {
+        long now = System.nanoTime();
+        if (now - lastTrim >= BETWEEN_TRIMS_NANOS) {
+            NativeCore.trimMemory();
+            lastTrim = now;
+        }
     }
 
     /** Is there room again, without that the collector has to run all the time? */
