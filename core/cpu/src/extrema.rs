@@ -64,7 +64,7 @@ impl<T: Number<Wide: Bounded>, const MAX: bool> Fold for Extreme<T, MAX> {
 
     #[inline(always)]
     fn lift(self, x: T) -> T::Wide {
-        x.widen()
+        x.wide()
     }
 
     #[inline(always)]
@@ -199,7 +199,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
             let (width, at) = (acc.len(), at.wrapping_add(nth * WIDTH));
             let element = |row: usize, column: usize| {
                 // SAFETY: the caller vouches for `rows` rows of as many columns as there are results.
-                unsafe { at.offset(row as isize * row_step).add(column).read() }.widen()
+                unsafe { at.offset(row as isize * row_step).add(column).read() }.wide()
             };
             for (column, (best, place)) in best.iter_mut().zip(&mut place).enumerate().take(width) {
                 (*best, *place) = (element(0, column), 0);
@@ -242,7 +242,7 @@ impl<T: Number<Wide: Bounded>> Place<T> {
         let same = |x: T::Wide| (x == self.value) | (x.is_nan() & self.value.is_nan());
         let (at, len) = (self.at.get().cast_const(), self.len as usize);
         // SAFETY: a line of more than one element was read from there, so long.
-        let element = |i: usize| unsafe { at.offset(i as isize * step).read().widen() };
+        let element = |i: usize| unsafe { at.offset(i as isize * step).read().wide() };
         let mut i = 0;
         // Whole blocks without a branch per element; the block with a hit is looked through again.
         while i + 32 <= len && !(0..32).fold(false, |hit, lane| hit | same(element(i + lane))) {

@@ -121,7 +121,7 @@ impl<T: Number> Places<T> {
             };
             let at = at + component as isize * self.component;
             // SAFETY: a number of the grid.
-            let value = unsafe { self.grid.plane(sample).offset(at).read() }.widen().into();
+            let value = unsafe { self.grid.plane(sample).offset(at).read() }.wide().into();
             along(value, self.sizes[dim], &self.sampling, self.orders[dim], self.rounding)
         })
     }
@@ -181,7 +181,7 @@ fn read_by_steps<T: Number<Wide: Into<f64> + Analytic>>(
                 let source = from.plane(channel);
                 // SAFETY: taps are within the image.
                 let value = |z: usize, y: usize, x: usize| unsafe {
-                    source.offset(from.row([z, y]) + x as isize * from.steps[2]).read().widen()
+                    source.offset(from.row([z, y]) + x as isize * from.steps[2]).read().wide()
                 };
                 let mut sum = T::Wide::ZERO;
                 for &(z, of_z) in &depth {
@@ -229,7 +229,7 @@ fn read<T: Number<Wide: Into<f64>>>(
                 for &([z, y, x], weight) in &terms {
                     // SAFETY: terms are within the image.
                     let value = unsafe { source.offset(from.row([z, y]) + x as isize * from.steps[2]).read() };
-                    sum = sum.add(T::Wide::from_scalar(Scalar::Float(weight)).mul(value.widen()));
+                    sum = sum.add(T::Wide::from_scalar(Scalar::Float(weight)).mul(value.wide()));
                 }
                 // SAFETY: a place of the output that is this share's own.
                 unsafe { to.plane(channel).offset(target).write(T::narrow(sum)) };
@@ -276,7 +276,7 @@ fn returned<T: Number<Wide: Into<f64>>>(
                 let source = from.row([at[0], at[1]]) + at[2] as isize * from.steps[2];
                 for (plane, sums) in own.clone().zip(sums.chunks_exact_mut(area)) {
                     // SAFETY: a place of the gradient.
-                    let value = unsafe { from.plane(plane).offset(source).read() }.widen();
+                    let value = unsafe { from.plane(plane).offset(source).read() }.wide();
                     for &([z, y, x], weight) in &terms {
                         let sum = &mut sums[(z * to.sizes[1] + y) * to.sizes[2] + x];
                         *sum = sum.add(T::Wide::from_scalar(Scalar::Float(weight)).mul(value));

@@ -46,13 +46,13 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
     }
 
     fn bin_along(&self, x: T, edges: &[T]) -> Option<usize> {
-        let (first, last) = (edges[0].widen(), edges[edges.len() - 1].widen());
-        if !(x.widen() >= first && x.widen() <= last) {
+        let (first, last) = (edges[0].wide(), edges[edges.len() - 1].wide());
+        if !(x.wide() >= first && x.wide() <= last) {
             return None;
         }
         let count = edges.len() - 1;
         // How many of some edges are not above the element: the place behind its bin.
-        let among = |low: usize, high: usize| low + edges[low..high].partition_point(|edge| edge.widen() <= x.widen());
+        let among = |low: usize, high: usize| low + edges[low..high].partition_point(|edge| edge.wide() <= x.wide());
         let bin = match self.how {
             Bins::Sorted => among(0, edges.len()).max(1) - 1,
             Bins::Even => self.guess(x, first, last, count),
@@ -68,9 +68,9 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
 
     /// By a division, each step rounded to the dtype.
     fn guess(&self, x: T, first: T::Wide, last: T::Wide, count: usize) -> usize {
-        let rounded = |value: T::Wide| T::narrow(value).widen();
+        let rounded = |value: T::Wide| T::narrow(value).wide();
         let bins = rounded(T::Wide::from_scalar(Scalar::Int(count as i64)));
-        let place = rounded(rounded(rounded(x.widen().sub(first)).mul(bins)).div(rounded(last.sub(first))));
+        let place = rounded(rounded(rounded(x.wide().sub(first)).mul(bins)).div(rounded(last.sub(first))));
         place.into() as usize
     }
 }
@@ -99,7 +99,7 @@ pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Opti
         let weights = weights.map(|weights| (Shared::new(weights.as_ptr::<T>()), weights.stride(0)));
         // SAFETY: a row below their number.
         let read = |(at, step): (Shared<T>, isize), row: usize| unsafe { at.get().offset(row as isize * step).read() };
-        let weight = |row: usize| weights.map_or(1.0, |weights| as_double(read(weights, row).widen()));
+        let weight = |row: usize| weights.map_or(1.0, |weights| as_double(read(weights, row).wide()));
         let sums = sums(rows, out.numel(), &|row| Some((points.bin(row)?, weight(row))))?;
         let (to, mut sums) = (out.as_ptr::<T>(), sums.into_iter());
         Plan::<1>::row_major(out.sizes(), [out.strides()]).elements(&mut |[place]| {
@@ -144,7 +144,7 @@ pub fn even_edges(out: &Array, first: f64, last: f64) -> Result<()> {
     dispatch!(out.dtype(), "linspace_cpu", half float, T => {
         type W = <T as Number>::Wide;
         let to = out.as_ptr::<T>();
-        let number = |value: f64| T::narrow(W::from_scalar(Scalar::Float(value))).widen();
+        let number = |value: f64| T::narrow(W::from_scalar(Scalar::Float(value))).wide();
         let (first, last) = (number(first), number(last));
         let step = last.sub(first).div(W::from_scalar(Scalar::Int(count as i64 - 1)));
         let times = |nth: usize| step.mul(W::from_scalar(Scalar::Int(nth as i64)));

@@ -82,8 +82,8 @@ impl Targets<'_> {
                 failed.get_or_insert(class);
             } else {
                 // SAFETY: there is a weight for each class, and `class` is one.
-                let weight = weight
-                    .map_or(T::Wide::ONE, |(at, step)| unsafe { at.offset(class as isize * step).read().widen() });
+                let weight =
+                    weight.map_or(T::Wide::ONE, |(at, step)| unsafe { at.offset(class as isize * step).read().wide() });
                 each(s + class as isize * class_step, l, weight);
             }
         });
@@ -127,7 +127,7 @@ fn forward<T: Number<Wide: Real>>(
             Some(out),
             &mut |s, l, weight| {
                 // SAFETY: `visit` gives places within `scores` and `out`.
-                unsafe { to.offset(l).write(T::narrow(T::Wide::ZERO.sub(weight.mul(from.offset(s).read().widen())))) }
+                unsafe { to.offset(l).write(T::narrow(T::Wide::ZERO.sub(weight.mul(from.offset(s).read().wide())))) }
             },
             // SAFETY: `visit` gives places within `out`.
             &mut |l| unsafe { to.offset(l).write(T::default()) },
@@ -140,7 +140,7 @@ fn forward<T: Number<Wide: Real>>(
         None,
         &mut |s, _, weight| {
             // SAFETY: `visit` gives places within `scores`.
-            part = part.sub(weight.mul(unsafe { from.offset(s).read() }.widen()));
+            part = part.sub(weight.mul(unsafe { from.offset(s).read() }.wide()));
             total = total.add(weight);
             count += 1;
             if count % 64 == 0 {
@@ -181,7 +181,7 @@ fn backward<T: Number<Wide: Real>>(
 ) -> Result<()> {
     let (to, from) = (grad_in.as_ptr::<T>(), grad.as_ptr::<T>());
     // SAFETY: a 0-dim array has one element.
-    let total = unsafe { total_weight.as_ptr::<T>().read() }.widen();
+    let total = unsafe { total_weight.as_ptr::<T>().read() }.wide();
     let per_target = (reduction == Reduction::None).then_some(grad);
     targets.visit::<T>(
         grad_in,
@@ -189,7 +189,7 @@ fn backward<T: Number<Wide: Real>>(
         &mut |s, l, weight| {
             // SAFETY: `visit` gives places within `grad_in` and `grad`; a reduced `grad` has one element.
             unsafe {
-                let mut value = T::Wide::ZERO.sub(weight.mul(from.offset(l).read().widen()));
+                let mut value = T::Wide::ZERO.sub(weight.mul(from.offset(l).read().wide()));
                 if reduction == Reduction::Mean {
                     value = value.div(total);
                 }

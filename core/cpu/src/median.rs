@@ -39,7 +39,7 @@ pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
         let mut row = room::<Entry<<T as Number>::Wide>>(a.numel())?;
         Plan::<1>::row_major(a.sizes(), [a.strides()]).elements(&mut |[at]| {
             // SAFETY: the plan stays within the array, which `Array::new` vouches for; here and below.
-            row.push((unsafe { from.offset(at).read() }.widen(), row.len() as i64));
+            row.push((unsafe { from.offset(at).read() }.wide(), row.len() as i64));
         });
         // SAFETY: as above.
         unsafe { to.write(T::narrow(middle(&mut row, ignore_nan).0)) };
@@ -108,7 +108,7 @@ fn one_of_each_row<T: Number<Wide: Ordered>>(
     each_row_with_room(&walk, len, GRAIN, &|row, [o, p, x]| {
         // SAFETY: the walk and the loop stay within the arrays, which `Array::new` vouches for.
         unsafe {
-            row.extend((0..len as isize).map(|i| (from.get().offset(x + i * step).read().widen(), i as i64)));
+            row.extend((0..len as isize).map(|i| (from.get().offset(x + i * step).read().wide(), i as i64)));
             let (value, place) = find(row);
             to.get().offset(o).write(T::narrow(value));
             at.get().offset(p).write(place);
@@ -170,9 +170,9 @@ unsafe fn running<T: Number<Wide: Ordered>, const MAX: bool>(
     let (to, from) = (to.cast::<T>(), from.cast::<T>());
     // SAFETY: the caller's promise.
     unsafe {
-        let mut best = (from.read().widen(), 0);
+        let mut best = (from.read().wide(), 0);
         for i in 0..len as isize {
-            let x = from.offset(i * steps[2]).read().widen();
+            let x = from.offset(i * steps[2]).read().wide();
             let wins = if MAX { x >= best.0 } else { x <= best.0 };
             if x.is_nan() || (wins && !best.0.is_nan()) {
                 best = (x, i as i64);

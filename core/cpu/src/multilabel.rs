@@ -67,10 +67,10 @@ where
     fn short(&self, row: usize, mut each: impl FnMut(usize, usize, T::Wide)) -> Result<()> {
         let one = T::Wide::ONE;
         labels(self.targets, row, |label| {
-            let most = one.sub(self.scores.get(row, label).widen());
+            let most = one.sub(self.scores.get(row, label).wide());
             for class in 0..self.scores.classes {
-                let short = most.add(self.scores.get(row, class).widen());
-                if short > T::Wide::ZERO && self.is_target.get(row, class).widen() != one {
+                let short = most.add(self.scores.get(row, class).wide());
+                if short > T::Wide::ZERO && self.is_target.get(row, class).wide() != one {
                     each(label, class, short);
                 }
             }
@@ -116,10 +116,10 @@ pub fn multilabel_margin_backward(
         let share = <<T as Number>::Wide as Analytic>::from_f64(factor / rows.scores.classes.max(1) as f64);
         for row in 0..rows.scores.count {
             // SAFETY: there is a gradient for each row.
-            let grad = unsafe { grad.as_ptr::<T>().offset(row as isize * step).read() }.widen().mul(share);
+            let grad = unsafe { grad.as_ptr::<T>().offset(row as isize * step).read() }.wide().mul(share);
             rows.short(row, |label, class, _| {
-                out.set(row, class, T::narrow(out.get(row, class).widen().add(grad)));
-                out.set(row, label, T::narrow(out.get(row, label).widen().sub(grad)));
+                out.set(row, class, T::narrow(out.get(row, class).wide().add(grad)));
+                out.set(row, label, T::narrow(out.get(row, label).wide().sub(grad)));
             })?;
         }
         Ok(())

@@ -33,7 +33,7 @@ pub trait Number: Element {
     /// What the loop computes in.
     type Wide: Wide;
     /// Into the wide type; exact.
-    fn widen(self) -> Self::Wide;
+    fn wide(self) -> Self::Wide;
     /// Back, rounding to nearest even.
     fn narrow(wide: Self::Wide) -> Self;
 }
@@ -86,7 +86,7 @@ macro_rules! own_wide {
         impl Number for $type {
             type Wide = $type;
             #[inline(always)]
-            fn widen(self) -> $type {
+            fn wide(self) -> $type {
                 self
             }
             #[inline(always)]
@@ -145,7 +145,7 @@ pub(crate) fn bf16_to_f32(half: bf16) -> f32 {
 impl Number for f16 {
     type Wide = f32;
     #[inline(always)]
-    fn widen(self) -> f32 {
+    fn wide(self) -> f32 {
         f16_to_f32(self)
     }
     #[inline(always)]
@@ -157,7 +157,7 @@ impl Number for f16 {
 impl Number for bf16 {
     type Wide = f32;
     #[inline(always)]
-    fn widen(self) -> f32 {
+    fn wide(self) -> f32 {
         bf16_to_f32(self)
     }
     #[inline(always)]
@@ -169,7 +169,7 @@ impl Number for bf16 {
 impl Number for Complex32 {
     type Wide = Complex<f32>;
     #[inline(always)]
-    fn widen(self) -> Complex<f32> {
+    fn wide(self) -> Complex<f32> {
         Complex::new(f16_to_f32(self.re), f16_to_f32(self.im))
     }
     #[inline(always)]
@@ -181,7 +181,7 @@ impl Number for Complex32 {
 impl Number for Flag {
     type Wide = bool;
     #[inline(always)]
-    fn widen(self) -> bool {
+    fn wide(self) -> bool {
         self.0 != 0
     }
     #[inline(always)]

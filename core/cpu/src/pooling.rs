@@ -172,8 +172,8 @@ fn largest<T: Number<Wide: Ordered>>(
                         // SAFETY: a position of the input: windows end with it.
                         let value = unsafe { source.offset(row + w as isize * from.steps[2]).read() };
                         let better = best.is_none_or(|(best, _)| {
-                            let value = value.widen();
-                            value > best.widen() || value.is_nan()
+                            let value = value.wide();
+                            value > best.wide() || value.is_nan()
                         });
                         if better {
                             best = Some((value, line + w));
@@ -214,7 +214,7 @@ fn returned<T: Number>(out: &Array, grad: &Array, indices: &Array, spatial: usiz
                     let Some(sum) = usize::try_from(at).ok().and_then(|at| sums.get_mut(at)) else {
                         bail!(Index, "Found an invalid max index: {at} (planes have {} elements)", to.area());
                     };
-                    *sum = sum.add(value.widen());
+                    *sum = sum.add(value.wide());
                 }
             }
         }
@@ -297,7 +297,7 @@ fn means<T: Number>(
                     let row = from.row([d, h]);
                     for w in width.start..width.end {
                         // SAFETY: a position of the input: windows end with it.
-                        sum = sum.add(unsafe { source.offset(row + w as isize * from.steps[2]).read() }.widen());
+                        sum = sum.add(unsafe { source.offset(row + w as isize * from.steps[2]).read() }.wide());
                     }
                 }
             }
@@ -341,7 +341,7 @@ fn shares<T: Number<Wide: Averaged>>(
                 return;
             }
             // SAFETY: a position of the gradient.
-            let value = unsafe { source.offset(place(from.steps, at)).read() }.widen();
+            let value = unsafe { source.offset(place(from.steps, at)).read() }.wide();
             let share = value.over(divisor(divide_by, [depth, height, width]));
             for d in depth.start..depth.end {
                 for h in height.start..height.end {
@@ -361,7 +361,7 @@ fn shares<T: Number<Wide: Averaged>>(
 fn number_at(array: &Array, index: [usize; 3]) -> Result<f64> {
     fn read<T: Number<Wide: Into<f64>>>(array: &Array, offset: isize) -> f64 {
         // SAFETY: the index is within the array's sizes.
-        unsafe { array.as_ptr::<T>().offset(offset).read() }.widen().into()
+        unsafe { array.as_ptr::<T>().offset(offset).read() }.wide().into()
     }
     let offset = (0..3).map(|dim| index[dim] as isize * array.stride(dim)).sum();
     dispatch!(array.dtype(), "fractional_max_pool", half float, T => Ok(read::<T>(array, offset)))

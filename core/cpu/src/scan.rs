@@ -78,7 +78,7 @@ impl<T: Number<Wide: LogAdd>> Fold for LogSum<T> {
 
     #[inline(always)]
     fn lift(self, x: T) -> T::Wide {
-        x.widen()
+        x.wide()
     }
 
     #[inline(always)]

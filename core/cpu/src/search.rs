@@ -53,9 +53,9 @@ pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Arr
                             Some((at, step)) => (at.get().offset(k + nth as isize * step).read() as usize).min(len - 1),
                             None => nth,
                         };
-                        row.get().offset(s + place as isize * step).read().widen()
+                        row.get().offset(s + place as isize * step).read().wide()
                     };
-                    let place = place_of(from.get().offset(v).read().widen(), len, right, element);
+                    let place = place_of(from.get().offset(v).read().wide(), len, right, element);
                     match narrow {
                         true => to.get().cast::<i32>().offset(o).write(place as i32),
                         false => to.get().cast::<i64>().offset(o).write(place as i64),

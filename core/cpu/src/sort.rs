@@ -147,7 +147,7 @@ fn topk_rows<T: Number<Wide: Ordered>>(
     each_row_with_room(&walk, len, GRAIN, &|row: &mut Vec<(T::Wide, i64)>, [x, v, i]| {
         // SAFETY: the walk goes over all dimensions but `dim`, and the loop stays within the size of `dim`.
         let read = |at: usize| unsafe { source.get().offset(x + at as isize * step).read() };
-        row.extend((0..len).map(|at| (read(at).widen(), at as i64)));
+        row.extend((0..len).map(|at| (read(at).wide(), at as i64)));
         if k > 0 && k.saturating_mul(FEW) <= len {
             select::partial_sort(row, k, &precedes);
         } else if k > 0 {

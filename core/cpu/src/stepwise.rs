@@ -23,19 +23,19 @@ impl<T: Number<Wide = f32>> Stepwise<T> {
     /// The number.
     #[inline(always)]
     pub fn to_f32(self) -> f32 {
-        self.0.widen()
+        self.0.wide()
     }
 
     /// A function of it, computed in `f32`.
     #[inline(always)]
     pub fn of(self, function: impl FnOnce(f32) -> f32) -> Stepwise<T> {
-        Stepwise(T::narrow(function(self.0.widen())))
+        Stepwise(T::narrow(function(self.0.wide())))
     }
 
     /// A function of two, computed in `f32`.
     #[inline(always)]
     pub fn with(self, other: Stepwise<T>, function: impl FnOnce(f32, f32) -> f32) -> Stepwise<T> {
-        Stepwise(T::narrow(function(self.0.widen(), other.0.widen())))
+        Stepwise(T::narrow(function(self.0.wide(), other.0.wide())))
     }
 }
 
@@ -44,7 +44,7 @@ macro_rules! arithmetic {
         impl Number for Stepwise<$half> {
             type Wide = Stepwise<$half>;
             #[inline(always)]
-            fn widen(self) -> Self {
+            fn wide(self) -> Self {
                 self
             }
             #[inline(always)]

@@ -96,7 +96,7 @@ fn sums<T: Number>(image: &Array, columns: &Array, steps: &Steps) -> Result<()> 
                         // SAFETY: a position of the columns.
                         let value = unsafe { source.offset(position as isize * from.steps[2]).read() };
                         let sum = &mut sums[y * width + x];
-                        *sum = sum.add(value.widen());
+                        *sum = sum.add(value.wide());
                     }
                 });
             }

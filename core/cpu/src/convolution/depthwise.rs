@@ -66,7 +66,7 @@ fn run_of<T: Number>(
             let source = from.plane(sample * groups + group);
             // SAFETY: there is a bias for each channel.
             let start = biases
-                .map_or(T::Wide::ZERO, |(at, step)| unsafe { at.get().offset(channel as isize * step).read().widen() });
+                .map_or(T::Wide::ZERO, |(at, step)| unsafe { at.get().offset(channel as isize * step).read().wide() });
             let target = to.plane(plane);
             for d in 0..depth {
                 for h in 0..height {
@@ -85,10 +85,10 @@ fn run_of<T: Number>(
                         let step = axes[2].step * from.steps[2];
                         // SAFETY: an element of the kernel, and positions of the image by the checks above.
                         unsafe {
-                            let factor = kernel.offset(offset).read().widen();
+                            let factor = kernel.offset(offset).read().wide();
                             let row = source.offset(first).cast_const();
                             for (i, sum) in sums[begin..end].iter_mut().enumerate() {
-                                *sum = sum.add(factor.mul(row.offset(i as isize * step).read().widen()));
+                                *sum = sum.add(factor.mul(row.offset(i as isize * step).read().wide()));
                             }
                         }
                     };

@@ -14,7 +14,7 @@ pub(super) trait Convert<I>: Copy + 'static {
 /// An element that sums of `S` are stored as.
 pub(super) trait Stored<S>: Copy {
     /// As a sum; exact.
-    fn widen(self) -> S;
+    fn wide(self) -> S;
     /// Rounded to nearest even; integers wrap.
     fn narrow(sum: S) -> Self;
 }
@@ -92,7 +92,7 @@ macro_rules! stored {
     ($($of:ty as $sum:ty: |$value:ident| $widen:expr, |$result:ident| $narrow:expr;)*) => {$(
         impl Stored<$sum> for $of {
             #[inline(always)]
-            fn widen(self) -> $sum {
+            fn wide(self) -> $sum {
                 let $value = self;
                 $widen
             }

@@ -91,7 +91,7 @@ unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
                             _ => [add.read(); BLOCK],
                         };
                         let mut adds = [S::ZERO; BLOCK];
-                        adds.iter_mut().zip(stored).for_each(|(add, stored)| *add = stored.widen());
+                        adds.iter_mut().zip(stored).for_each(|(add, stored)| *add = stored.wide());
                         if !plain {
                             adds.iter_mut().for_each(|add| *add = beta.mul(*add));
                         }
@@ -114,7 +114,7 @@ unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
                     value = alpha.mul(value);
                 }
                 if adds {
-                    let add = add.offset(column as isize * f.add_column).read().widen();
+                    let add = add.offset(column as isize * f.add_column).read().wide();
                     value = if plain { add } else { beta.mul(add) }.add(value);
                 }
                 out.offset(column as isize * f.out_column).write(T::narrow(value.activate(f.activation)));

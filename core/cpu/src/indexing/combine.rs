@@ -114,7 +114,7 @@ fn each<T: Number>(
         let (to, from) = (to.get(), from.get());
         // SAFETY: both places are within the arrays, see below.
         let put_at = |to: *mut T, from: *const T| unsafe {
-            to.write(T::narrow(put(to.read().widen(), from.read().widen())));
+            to.write(T::narrow(put(to.read().wide(), from.read().wide())));
         };
         // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach; lanes are
         // written by one thread each.
@@ -144,7 +144,7 @@ pub fn divide_by_counts(out: &Array, counts: &Array) -> Result<()> {
                 let count = count_at.offset(count).read();
                 if count != 0 {
                     let place = at.offset(place);
-                    place.write(T::narrow(place.read().widen().divided(count)));
+                    place.write(T::narrow(place.read().wide().divided(count)));
                 }
             }
         });

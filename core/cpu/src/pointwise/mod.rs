@@ -201,7 +201,7 @@ macro_rules! maps {
                 grain: usize,
                 f: impl Fn($A::Wide, $($B::Wide),*) -> R::Wide + Copy + Sync,
             ) -> Result<()> {
-                let f = move |$a: $A, $($b: $B),*| R::narrow(f($a.widen(), $($b.widen()),*));
+                let f = move |$a: $A, $($b: $B),*| R::narrow(f($a.wide(), $($b.wide()),*));
                 self.run([R::DTYPE, $A::DTYPE, $($B::DTYPE),*], grain, |[out, $a, $($b),*], len| {
                     simd::run_rare::<$A, _>($Map { out: out.cast(), $a: $a.cast(), $($b: $b.cast(),)* len, f });
                 })
@@ -214,7 +214,7 @@ macro_rules! maps {
                 grain: usize,
                 f: impl Fn($A::Wide, $($B::Wide),*) -> R::Wide + Copy + Sync,
             ) -> Result<()> {
-                let f = move |$a: $A, $($b: $B),*| R::narrow(f($a.widen(), $($b.widen()),*));
+                let f = move |$a: $A, $($b: $B),*| R::narrow(f($a.wide(), $($b.wide()),*));
                 self.run([R::DTYPE, $A::DTYPE, $($B::DTYPE),*], grain, |[out, $a, $($b),*], len| {
                     simd::run_over::<$A, _>($Map { out: out.cast(), $a: $a.cast(), $($b: $b.cast(),)* len, f });
                 })

@@ -367,9 +367,9 @@ macro_rules! folds {
 }
 
 folds! {
-    Sum<T: Number>, T::Wide, T::Wide::ZERO, |self, x| x.widen(), |a, b| a.add(b);
+    Sum<T: Number>, T::Wide, T::Wide::ZERO, |self, x| x.wide(), |a, b| a.add(b);
     SumToI64<T: Source>, i64, 0, |self, x| x.to_i64(), |a, b| a.wrapping_add(b);
-    Product<T: Number>, T::Wide, T::Wide::ONE, |self, x| x.widen(), |a, b| a.mul(b);
+    Product<T: Number>, T::Wide, T::Wide::ONE, |self, x| x.wide(), |a, b| a.mul(b);
     ProductToI64<T: Source>, i64, 1, |self, x| x.to_i64(), |a, b| a.wrapping_mul(b);
     Count<T: Word>, i64, 0, |self, x| i64::from(x.has_any(self.0)), |a, b| a + b;
     Truth<T: Word>, u8, 0, |self, x| MET_FALSE - u8::from(x.has_any(self.0)), |a, b| a | b;

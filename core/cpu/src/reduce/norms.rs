@@ -94,7 +94,7 @@ where
 
     #[inline(always)]
     fn lift(self, x: T) -> W {
-        let x = x.widen();
+        let x = x.wide();
         match self.order {
             Order::Zero => W::from_f64(f64::from(u8::from(x != T::Wide::ZERO))),
             Order::Two => x.re() * x.re() + x.im() * x.im(),

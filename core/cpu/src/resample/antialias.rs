@@ -106,7 +106,7 @@ pub fn interpolate_smoothly(out: &Array, input: &Array, windows: [&Windows; 2]) 
                     for (at, weight) in Passes::each(passes.across, &passes.across_factors, w) {
                         // SAFETY: a position of the input that a table made for it names.
                         let value = unsafe { source.offset(from.row([0, h]) + at as isize * from.steps[2]).read() };
-                        sum = sum.add(weight.mul(value.widen()));
+                        sum = sum.add(weight.mul(value.wide()));
                     }
                     lines[h * width + w] = sum;
                 }
@@ -140,7 +140,7 @@ pub fn spread_smoothly(out: &Array, grad: &Array, windows: [&Windows; 2], kernel
                     for (w, sum) in lines[at * width..][..width].iter_mut().enumerate() {
                         // SAFETY: a position of the gradient.
                         let value = unsafe { source.offset(from.row([0, h]) + w as isize * from.steps[2]).read() };
-                        *sum = sum.add(weight.mul(value.widen()));
+                        *sum = sum.add(weight.mul(value.wide()));
                     }
                 }
             }

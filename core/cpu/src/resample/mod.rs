@@ -68,7 +68,7 @@ fn sums<T: Number>(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize)
                                 for (&factor, &at) in factors[2][own.clone()].iter().zip(&taps[2].index[own.clone()]) {
                                     // SAFETY: a position of the input that a table made for it names.
                                     let value = unsafe { source.offset(row + at as isize * from.steps[2]).read() };
-                                    line = line.add(factor.mul(value.widen()));
+                                    line = line.add(factor.mul(value.wide()));
                                 }
                                 layer = layer.add(factors[1][j].mul(line));
                             }
@@ -113,7 +113,7 @@ fn returned<T: Number>(out: &Array, grad: &Array, taps: &[Taps; 3], spatial: usi
                     let at = from.row([d, h]);
                     for w in 0..from.sizes[2] {
                         // SAFETY: a position of the gradient.
-                        let value = unsafe { source.offset(at + w as isize * from.steps[2]).read() }.widen();
+                        let value = unsafe { source.offset(at + w as isize * from.steps[2]).read() }.wide();
                         for i in d * depths..(d + 1) * depths {
                             let layer = factors[0][i].mul(value);
                             for j in h * heights..(h + 1) * heights {
