@@ -84,6 +84,18 @@ public enum DType {
     }
 
     /**
+     * Can this dtype hold negative numbers?
+     *
+     * @return false for bool and the unsigned integers
+     */
+    public boolean isSigned() {
+        return switch (this) {
+            case BOOL, UINT8, UINT16, UINT32, UINT64 -> false;
+            default -> true;
+        };
+    }
+
+    /**
      * The dtype with a number.
      *
      * @param code c10's number

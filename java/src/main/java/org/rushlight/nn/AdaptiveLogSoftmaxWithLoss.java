@@ -129,7 +129,7 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
         }
         long batch = target.size(0);
         long used = 0;
-        Tensor output = Torch.zeros(new long[] {batch}, TensorOptions.of(input.dtype()).device(input.device()));
+        Tensor output = Torch.zeros(new long[] {batch}, input.options());
         Tensor places = Torch.zeros_like(target);
         long low = 0;
         for (int i = 0; i < ends.length; i++) {

@@ -193,7 +193,7 @@ public final class Functional extends FunctionalLosses {
                 throw new TensorValueException("If input is 2D, then offsets has to be null, as input is treated is a mini-batch of fixed length"
                     + " sequences. However, found offsets of type Tensor");
             }
-            begins = Torch.arange(0, input.numel(), input.size(1), TensorOptions.of(DType.INT64).device(input.device()));
+            begins = Torch.arange(0, input.numel(), input.size(1), TensorOptions.of(DType.INT64).withDevice(input.device()));
             indices = input.reshape(-1);
             factors = factors == null ? null : factors.reshape(-1);
         } else if (input.dim() != 1) {

@@ -370,7 +370,7 @@ public final class MultiheadAttention extends Module {
         if (mask == null || mask.dtype() != DType.BOOL) {
             return mask;
         }
-        return Torch.zeros(mask.shape(), TensorOptions.of(dtype).device(mask.device())).masked_fill(mask, Double.NEGATIVE_INFINITY);
+        return Torch.zeros(mask.shape(), TensorOptions.of(dtype).withDevice(mask.device())).masked_fill(mask, Double.NEGATIVE_INFINITY);
     }
 
     /** (step, batch, feature) as (batch and head, step, feature of the head). */
@@ -386,6 +386,6 @@ public final class MultiheadAttention extends Module {
         long[] shape = tensor.shape();
         int at = dim < 0 ? dim + shape.length : dim;
         shape[at] = 1;
-        return Torch.cat(new Tensor[] {tensor, Torch.zeros(shape, TensorOptions.of(tensor.dtype()).device(tensor.device()))}, at);
+        return Torch.cat(new Tensor[] {tensor, Torch.zeros(shape, tensor.options())}, at);
     }
 }

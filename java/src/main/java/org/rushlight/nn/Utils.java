@@ -156,7 +156,7 @@ public final class Utils {
      * @return the order that undoes it
      */
     public static Tensor invertPermutation(Tensor permutation) {
-        Tensor places = Torch.arange(permutation.numel(), TensorOptions.of(DType.INT64).device(permutation.device()));
+        Tensor places = Torch.arange(permutation.numel(), TensorOptions.of(DType.INT64).withDevice(permutation.device()));
         return Torch.empty_like(permutation).scatter_(0, permutation, places);
     }
 
