@@ -2,7 +2,13 @@ package org.rushlight;
 
 import org.jspecify.annotations.Nullable;
 
-/** Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them. */
+/**
+ * Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them.
+ *
+ * <pre>{@code
+ * System.out.println(DType.BFLOAT16 + " " + DType.BFLOAT16.size()); // torch.bfloat16 2
+ * }</pre>
+ */
 public enum DType {
     /** Unsigned 8-bit integer. */
     UINT8(0, 1, "uint8"),

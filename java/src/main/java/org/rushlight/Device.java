@@ -9,6 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where a tensor lives.
  *
+ * <pre>{@code
+ * System.out.println(Torch.ones(2).to(Device.META).device()); // meta
+ * System.out.println(Device.parse("cuda:1").index());         // 1
+ * }</pre>
+ *
  * @param type kind of device
  * @param index ordinal, or -1 for the current one of its kind
  */
@@ -59,10 +64,6 @@ public record Device(Type type, int index) {
 
     /**
      * The device that a text names: {@code cpu}, {@code cuda}, {@code cuda:1}, {@code meta}.
-     *
-     * <pre>{@code
-     * System.out.println(Device.parse("cuda:1").index()); // 1
-     * }</pre>
      *
      * @param text as {@link #toString} writes it
      * @return the device

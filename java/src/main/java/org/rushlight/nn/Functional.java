@@ -9,7 +9,14 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Layers and losses as functions, as in {@code torch.nn.functional}. Modules are parameters and calls of these. */
+/**
+ * Layers and losses as functions, as in {@code torch.nn.functional}. Modules are parameters and calls of these.
+ *
+ * <pre>{@code
+ * System.out.println(Functional.relu(Tensor.of(-1f, 2f))); // tensor([0., 2.])
+ * System.out.println(Functional.mseLoss(Tensor.of(1f, 2f), Tensor.of(1f, 4f))); // tensor(2.)
+ * }</pre>
+ */
 public final class Functional extends FunctionalLosses {
     private Functional() {}
 

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import java.util.Map;
 
-/** Modules by name. It computes nothing by itself. */
+/**
+ * Modules by name. It computes nothing by itself.
+ *
+ * <pre>{@code
+ * try (ModuleDict heads = new ModuleDict().put("digits", new Linear(8, 10)).put("letters", new Linear(8, 26))) {
+ *     System.out.println(Arrays.toString(heads.get("letters").forward(Torch.ones(2, 8)).shape())); // [2, 26]
+ * }
+ * }</pre>
+ */
 public final class ModuleDict extends Module {
     /** An empty dictionary. */
     public ModuleDict() {}

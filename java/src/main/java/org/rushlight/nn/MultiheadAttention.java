@@ -8,7 +8,16 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Each head asks with its share of the queries for values, weighed by how well their keys fit (Vaswani et al. 2017). */
+/**
+ * Each head asks with its share of the queries for values, weighed by how well their keys fit (Vaswani et al. 2017).
+ *
+ * <pre>{@code
+ * try (MultiheadAttention attention = new MultiheadAttention(8, 2)) {
+ *     Tensor x = Torch.ones(5, 3, 8); // (length, batch, features)
+ *     System.out.println(Arrays.toString(attention.forward(x, x, x).output().shape())); // [5, 3, 8]
+ * }
+ * }</pre>
+ */
 public final class MultiheadAttention extends Module {
     private final Options options;
     private final boolean sameDim;

@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import java.util.Map;
 import org.rushlight.Tensor;
 
-/** Parameters by name. It computes nothing by itself. */
+/**
+ * Parameters by name. It computes nothing by itself.
+ *
+ * <pre>{@code
+ * try (ParameterDict scales = new ParameterDict().put("left", Torch.ones(3)).put("right", Torch.ones(4))) {
+ *     System.out.println(scales.get("right").numel() + " " + scales.stateDict().keySet()); // 4 [left, right]
+ * }
+ * }</pre>
+ */
 public final class ParameterDict extends Module {
     /** An empty dictionary. */
     public ParameterDict() {}

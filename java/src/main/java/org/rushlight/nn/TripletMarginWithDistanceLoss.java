@@ -5,7 +5,15 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** {@link TripletMarginLoss} with a distance of its own. */
+/**
+ * {@link TripletMarginLoss} with a distance of its own.
+ *
+ * <pre>{@code
+ * var loss = new TripletMarginWithDistanceLoss(new TripletMarginWithDistanceLoss.Options()
+ *     .withDistanceFunction((a, b) -> a.sub(b).abs().sum(new long[] {-1}, false)));
+ * System.out.println(loss.forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}), Tensor.of(new float[][] {{0, 1}}))); // tensor(1.)
+ * }</pre>
+ */
 public final class TripletMarginWithDistanceLoss extends Module {
     private final Options options;
 
