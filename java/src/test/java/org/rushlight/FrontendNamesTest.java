@@ -112,6 +112,25 @@ class FrontendNamesTest {
         assertEquals(List.of(), missing(byHand, functions));
     }
 
+    /** {@code torch::special::f} is {@code special_f} here, or the operator that it is another name of. */
+    @Test
+    void specialFunctionsAreHere() throws IOException {
+        String header = Files.readString(HEADERS.resolve(Path.of("..", "torch", "special.h")));
+        Set<String> functions = java(Torch.class, method -> Modifier.isStatic(method.getModifiers()));
+        List<String> missing = new ArrayList<>();
+        int seen = 0;
+        Matcher name = Pattern.compile("RLT_SPECIAL\\(\\w+, (\\w+)\\)\\n|inline Tensor (\\w+)\\(").matcher(header);
+        while (name.find()) {
+            seen++;
+            String function = name.group(1) != null ? name.group(1) : name.group(2);
+            if (!functions.contains(plain(function)) && !functions.contains(plain("special_" + function))) {
+                missing.add(function);
+            }
+        }
+        assertTrue(seen > 50, seen + " special functions");
+        assertEquals(List.of(), missing);
+    }
+
     /** A name that came to Java needs no reason any more. */
     @Test
     void noReasonIsOutOfDate() {
