@@ -79,7 +79,8 @@ public record Device(Type type, int index) {
             }
         }
         String known = Arrays.stream(Type.values()).map(type -> type.text).collect(Collectors.joining(", "));
-        throw new TensorValueException("Invalid device string: '" + text + "'; expected one of " + known + ", and perhaps a number from 0 to 127 after a colon");
+        throw new TensorValueException(
+            "Invalid device string: '" + text + "'; expected one of " + known + ", and perhaps a number from 0 to 127 after a colon");
     }
 
     /**

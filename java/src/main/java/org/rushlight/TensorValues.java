@@ -60,7 +60,8 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
      */
     public long itemLong() {
         Scalar item = real("long");
-        boolean fits = item.isIntegral() || item.isBoolean() ? !item.isAboveLong() : item.doubleValue() >= -0x1p63 && item.doubleValue() < 0x1p63;
+        double value = item.doubleValue();
+        boolean fits = item.isIntegral() || item.isBoolean() ? !item.isAboveLong() : value >= -0x1p63 && value < 0x1p63;
         if (!fits) {
             throw doesNotFit("long");
         }
@@ -112,7 +113,8 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     public boolean isNonzero() {
         long numel = self().numel();
         if (numel != 1) {
-            throw new RushlightException("Boolean value of Tensor with " + (numel == 0 ? "no values" : "more than one value") + " is ambiguous");
+            String many = numel == 0 ? "no values" : "more than one value";
+            throw new RushlightException("Boolean value of Tensor with " + many + " is ambiguous");
         }
         return itemBoolean();
     }
@@ -302,7 +304,8 @@ public abstract sealed class TensorValues extends TensorMetadata permits TensorF
     private int count(String method, DType... accepted) {
         DType dtype = self().dtype();
         if (!List.of(accepted).contains(dtype)) {
-            String advice = dtype.isComplex() ? "toComplexArray() has real and imaginary parts" : "to(DType." + accepted[0].name() + ") converts";
+            String advice = dtype.isComplex() ? "toComplexArray() has real and imaginary parts"
+                : "to(DType." + accepted[0].name() + ") converts";
             throw new TensorTypeException(method + " needs a tensor of dtype " + accepted[0] + ", got " + dtype + "; " + advice);
         }
         return self().length(method, 1);

@@ -7,7 +7,8 @@ import org.rushlight.Tensor;
  * Anchors shall be nearer to the positive than to the negative ones.
  *
  * <pre>{@code
- * Tensor loss = new TripletMarginLoss().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}));
+ * Tensor anchor = Tensor.of(new float[][] {{1, 0}});
+ * Tensor loss = new TripletMarginLoss().forward(anchor, anchor, Tensor.of(new float[][] {{0, 1}}));
  * System.out.println(loss); // tensor(0.)
  * }</pre>
  */

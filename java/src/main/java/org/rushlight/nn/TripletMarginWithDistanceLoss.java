@@ -11,7 +11,8 @@ import org.rushlight.Torch;
  * <pre>{@code
  * var loss = new TripletMarginWithDistanceLoss(new TripletMarginWithDistanceLoss.Options()
  *     .withDistanceFunction((a, b) -> a.sub(b).abs().sum(new long[] {-1}, false)));
- * System.out.println(loss.forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}), Tensor.of(new float[][] {{0, 1}}))); // tensor(1.)
+ * Tensor anchor = Tensor.of(new float[][] {{1, 0}});
+ * System.out.println(loss.forward(anchor, anchor.neg(), anchor.mul(2))); // tensor(2.)
  * }</pre>
  */
 public final class TripletMarginWithDistanceLoss extends Module {
