@@ -237,8 +237,11 @@ fn figures_of_a_long_tensor_are_those_of_its_parts() {
 #[test]
 fn repeated_elements_are_looked_at_once() {
     let path = place("repeated.pt");
-    let storage =
-        rushlight_io::filled_storage(8, |bytes| Ok(bytes.copy_from_slice(&[0, 0, 192, 127, 0, 0, 0, 64]))).unwrap();
+    let storage = rushlight_io::filled_storage(8, |bytes| {
+        bytes.copy_from_slice(&[0, 0, 192, 127, 0, 0, 0, 64]);
+        Ok(())
+    })
+    .unwrap();
     let mut entry = rushlight_io::Entry::contiguous("x", rushlight_base::DType::F32, &[2, 1], storage).unwrap();
     entry.sizes[1] = 1 << 40;
     entry.strides[1] = 0;
