@@ -18,8 +18,8 @@ if(RUSHLIGHT_TOOL)
 endif()
 
 install(DIRECTORY include/ cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-# What the headers point at, in the places that they name.
-install(FILES docs/c-abi.md docs/embedding.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT development)
+# What the headers point at, in the places that they name, and what that points at for users of C.
+install(FILES docs/c-abi.md docs/embedding.md docs/building.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT development)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 install(FILES bindings/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight COMPONENT development)
 if(RUSHLIGHT_BUILD_STATIC)

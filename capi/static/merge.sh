@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 "$READELF" -sW "$archive" | awk '$4 == "FUNC" && $5 == "GLOBAL" && $7 != "UND" && $8 ~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $8 }' |
   sort -u >"$work/api"
 [ -s "$work/api" ] || { echo "merge.sh: $archive defines no function of the C interface" >&2; exit 1; }
-"$READELF" -sW "$archive" | grep -qw rushlight_thread_atexit ||
+"$READELF" -sW "$archive" | awk '$5 == "GLOBAL" && $8 == "rushlight_thread_atexit" { found = 1 } END { exit !found }' ||
   { echo "merge.sh: $archive was made by merge.sh: it takes the one that cargo makes" >&2; exit 1; }
 
 # --undefined pulls a function and what it needs out of the archive; --gc-sections drops the rest. The standard
