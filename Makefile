@@ -53,7 +53,7 @@ jar: setup-java build ## the Java library with the native one inside
 # The library for ARM64, if `make arm64` has built it.
 ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
 
-jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+jars: setup-java build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
 	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
 	@ls -l java/target/*.jar
 
@@ -99,7 +99,7 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	@python3 tests/cpp/pytorch_tests.py '$(SOURCES)' --cxxflags '-isystem include -isystem cpp-frontend/include' --library $(LIBRARY) \
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
-test-java: build
+test-java: setup-java build
 	$(MAVEN) -P publish verify
 	@tests/jars/run.sh $(JAR:.jar=) build/jars
 

@@ -24,7 +24,7 @@ java_version() {
 packages=
 need() { packages="$packages $1"; }
 
-{ have gcc && have g++ && have make; } || need build-essential
+{ have gcc && have make; } || need build-essential
 { have cmake && version_at_least "$(cmake --version | sed -n '1s/.* //p')" 3.16; } || need cmake
 # rustup is fetched with it.
 have rustup || have rustc || have curl || need curl
@@ -33,6 +33,7 @@ if [ "$wanted" != native ]; then
   [ "$(java_version || true)" -ge 17 ] 2>/dev/null || need openjdk-17-jdk-headless
 fi
 if [ "$wanted" = all ]; then
+  have g++ || need build-essential
   have pkg-config || need pkg-config
   have valgrind || need valgrind
   [ -e /usr/include/gtest/gtest.h ] || [ -e /usr/local/include/gtest/gtest.h ] || need libgtest-dev
@@ -69,7 +70,7 @@ if [ -z "$found" ] || ! version_at_least "$found" "$rust"; then
   if have rustup; then
     rustup toolchain install stable --profile minimal -c rustfmt -c clippy >&2
     # Whoever has chosen a compiler keeps it, and is told below that it is too old.
-    rustup default >/dev/null 2>&1 || rustup default stable >&2
+    rustup toolchain list | grep -q default || rustup default stable >&2
   elif curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs -o "${TMPDIR:-/tmp}/rustup-init.$$"; then
     sh "${TMPDIR:-/tmp}/rustup-init.$$" -y --profile minimal -c rustfmt -c clippy >&2
     rm -f "${TMPDIR:-/tmp}/rustup-init.$$"

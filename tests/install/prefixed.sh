@@ -23,7 +23,7 @@ use_package "$here/prefixed" programs
 expect "find_package with a symbol prefix, C" "$derivative" "$("$build/programs/hello_c")"
 expect "find_package with a symbol prefix, C++" "$fitted" "$("$build/programs/hello_cpp")"
 names=$(nm "$build/programs/hello_c")
-echo "$names" | grep -q ' T other_rlt_tensor_add_Tensor$' || fail "the program has no function with the prefix"
+echo "$names" | grep -q ' T other_rlt_tensor_mul_Tensor$' || fail "the program has no function with the prefix"
 if echo "$names" | grep ' rlt_'; then fail "the program has functions without the prefix"; fi
 
 # shellcheck disable=SC2046
@@ -36,7 +36,7 @@ expect "pkg-config --static with a symbol prefix" "$derivative" "$("$build/hello
 ${CC:-gcc} -std=c99 -shared -fPIC "$root/examples/hello/hello.c" -o "$build/plugin.so" \
   $(PKG_CONFIG_PATH=$prefix/$libraries/pkgconfig pkg-config --cflags --libs rushlight-static)
 names=$(nm -D "$build/plugin.so")
-echo "$names" | grep -q ' T other_rlt_tensor_add_Tensor$' || fail "the plugin has no function with the prefix"
+echo "$names" | grep -q ' T other_rlt_tensor_mul_Tensor$' || fail "the plugin has no function with the prefix"
 if echo "$names" | grep ' rlt_'; then fail "the plugin has functions without the prefix"; fi
 
 # Two copies in one process, the usual one and this one.
