@@ -3,13 +3,13 @@
 /**
  * # Activation functions of each element.
  *
- *     // celu([0.0, 2.0]) -> [0.0, 2.0]
+ *     // elu([0.0, 2.0]) -> [0.0, 2.0]
  *     const float self_data[] = {0.0f, 2.0f};
  *     const int64_t self_sizes[] = {2};
  *     rlt_tensor *self = NULL, *out = NULL;
  *     void *result = NULL;
  *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
- *     if (!status) status = rlt_tensor_celu(self, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 1.0, 0.0}, &out);
+ *     if (!status) status = rlt_tensor_elu(self, RLT_INT(1), RLT_INT(1), RLT_INT(1), &out);
  *     if (!status) status = rlt_tensor_data_ptr(out, &result);
  *     if (!status) {
  *       const float *values = (const float *)result;

@@ -13,8 +13,7 @@
  *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
  *     if (!status) status = rlt_tensor_from_data(other_data, sizeof other_data, other_sizes, 1, RLT_DTYPE_INT64,
  *             &other);
- *     if (!status) status = rlt_tensor_add_Tensor(self, other, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0},
- *             &out);
+ *     if (!status) status = rlt_tensor_add_Tensor(self, other, RLT_INT(2), &out);
  *     if (!status) status = rlt_tensor_data_ptr(out, &result);
  *     if (!status) {
  *       const int64_t *values = (const int64_t *)result;

@@ -218,13 +218,13 @@ static int32_t chapter_dlpack(void) {
 
 
 static int32_t chapter_ops_activation(void) {
-  // celu([0.0, 2.0]) -> [0.0, 2.0]
+  // elu([0.0, 2.0]) -> [0.0, 2.0]
   const float self_data[] = {0.0f, 2.0f};
   const int64_t self_sizes[] = {2};
   rlt_tensor *self = NULL, *out = NULL;
   void *result = NULL;
   int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
-  if (!status) status = rlt_tensor_celu(self, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 1.0, 0.0}, &out);
+  if (!status) status = rlt_tensor_elu(self, RLT_INT(1), RLT_INT(1), RLT_INT(1), &out);
   if (!status) status = rlt_tensor_data_ptr(out, &result);
   if (!status) {
     const float *values = (const float *)result;
@@ -550,8 +550,7 @@ static int32_t chapter_ops_pointwise(void) {
   int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
   if (!status) status = rlt_tensor_from_data(other_data, sizeof other_data, other_sizes, 1, RLT_DTYPE_INT64,
           &other);
-  if (!status) status = rlt_tensor_add_Tensor(self, other, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0},
-          &out);
+  if (!status) status = rlt_tensor_add_Tensor(self, other, RLT_INT(2), &out);
   if (!status) status = rlt_tensor_data_ptr(out, &result);
   if (!status) {
     const int64_t *values = (const int64_t *)result;

@@ -251,10 +251,9 @@ fn data(tensor: &TensorLiteral) -> String {
 }
 
 fn scalar(literal: &Literal) -> String {
-    let fields = match literal {
-        Literal::Bool(value) => format!("RLT_SCALAR_BOOL, 0, {}, 0.0, 0.0", i32::from(*value)),
-        Literal::Number(text) if text.contains('.') => format!("RLT_SCALAR_FLOAT, 0, 0, {text}, 0.0"),
-        literal => format!("RLT_SCALAR_INT, 0, {}, 0.0, 0.0", plain(literal)),
-    };
-    format!("&(const rlt_scalar){{{fields}}}")
+    match literal {
+        Literal::Bool(value) => format!("RLT_BOOL({})", i32::from(*value)),
+        Literal::Number(text) if text.parse::<i64>().is_err() => format!("RLT_FLOAT({text})"),
+        literal => format!("RLT_INT({})", plain(literal)),
+    }
 }
