@@ -99,6 +99,15 @@ pub const RLT_MEMORY_FORMAT_CHANNELS_LAST: i32 = 2;
 /// NDHWC, for 5 dimensions
 pub const RLT_MEMORY_FORMAT_CHANNELS_LAST_3D: i32 = 3;
 
+// ---- What a loss does with the losses of the elements: the argument `reduction` ----
+
+/// leaves them as they are
+pub const RLT_REDUCTION_NONE: i32 = 0;
+/// their mean
+pub const RLT_REDUCTION_MEAN: i32 = 1;
+/// their sum
+pub const RLT_REDUCTION_SUM: i32 = 2;
+
 // ---- Tags of a number, the same as of an `rlt_value` ----
 
 /// truth value, in `i`

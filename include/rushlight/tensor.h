@@ -73,6 +73,12 @@
 #define RLT_MEMORY_FORMAT_CHANNELS_LAST 2    /**< NHWC, for 4 dimensions */
 #define RLT_MEMORY_FORMAT_CHANNELS_LAST_3D 3 /**< NDHWC, for 5 dimensions */
 
+/* ---- What a loss does with the losses of the elements: the argument `reduction` ---- */
+
+#define RLT_REDUCTION_NONE 0 /**< leaves them as they are */
+#define RLT_REDUCTION_MEAN 1 /**< their mean */
+#define RLT_REDUCTION_SUM 2  /**< their sum */
+
 /* ---- Tags of a number, the same as of an `rlt_value` ---- */
 
 #define RLT_SCALAR_BOOL 1    /**< truth value, in `i` */
