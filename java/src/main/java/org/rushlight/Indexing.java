@@ -25,6 +25,23 @@ final class Indexing {
             throw new TensorIndexException("too many indices for tensor of dimension " + ndim);
         }
         List<Tensor> steps = new ArrayList<>();
+        try {
+            step(tensor, ndim - named, steps, entries);
+        } catch (RuntimeException e) {
+            steps.forEach(Tensor::close);
+            throw e;
+        }
+        if (steps.isEmpty()) {
+            return tensor.share();
+        }
+        // The views in between are nobody's: the last one has its own share of the storage.
+        Tensor result = steps.remove(steps.size() - 1);
+        steps.forEach(Tensor::close);
+        return result;
+    }
+
+    /** One view after the other. An ellipsis stands for {@code rest} dimensions. */
+    private static void step(Tensor tensor, long rest, List<Tensor> steps, Index... entries) {
         Tensor result = tensor;
         long dim = 0;
         for (Index entry : entries) {
@@ -43,22 +60,12 @@ final class Indexing {
                 next = result.unsqueeze(dim);
                 dim++;
             } else {
-                dim += ndim - named;
+                dim += rest;
             }
             if (next != result) {
                 steps.add(next);
                 result = next;
             }
         }
-        if (result == tensor) {
-            return tensor.share();
-        }
-        // The views in between are nobody's: the last one has its own share of the storage.
-        for (Tensor step : steps) {
-            if (step != result) {
-                step.close();
-            }
-        }
-        return result;
     }
 }
