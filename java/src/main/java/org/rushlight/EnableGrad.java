@@ -4,14 +4,19 @@ import org.rushlight.internal.NativeCore;
 
 /**
  * Switches the recording of gradients on for this thread until it is closed, within a {@link NoGrad}:
- * {@code try (EnableGrad guard = new EnableGrad()) {...}}.
+ * {@code try (EnableGrad guard = new EnableGrad()) {...}}. It is closed as {@link NoGrad} is.
  */
 public final class EnableGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
-    /** Switches recording on. */
+    /**
+     * Switches recording on.
+     *
+     * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
+     */
     public EnableGrad() {
         NativeCore.setGradEnabled(true);
+        inForce();
     }
 
     @Override
