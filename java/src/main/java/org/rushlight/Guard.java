@@ -77,13 +77,17 @@ abstract class Guard implements AutoCloseable {
         restore();
     }
 
-    /** Runs a body that leaves as many guards open as it found; those that it forgets are ended, and told of. */
+    /** Runs a body that leaves none of its guards open; those that it forgets are ended, and told of. */
     static void balanced(Runnable body) {
         Guard before = INNERMOST.get();
         Guard forgotten = null;
         try {
             body.run();
         } finally {
+            // The body may have closed some of those that it found.
+            while (before != null && before.closed) {
+                before = before.outer;
+            }
             for (Guard guard = INNERMOST.get(); guard != before; guard = INNERMOST.get()) {
                 forgotten = guard;
                 guard.end();

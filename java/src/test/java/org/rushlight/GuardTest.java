@@ -84,6 +84,11 @@ class GuardTest {
         assertEquals("result", Torch.pinned(() -> "result"));
         assertEquals("a NoGrad inside Torch.pinned was not closed", refused(() -> Torch.pinned((Runnable) NoGrad::new)));
         assertTrue(Torch.isGradEnabled());
+        NoGrad outer = new NoGrad();
+        NoGrad inner = new NoGrad();
+        Torch.pinned(inner::close);
+        assertFalse(Torch.isGradEnabled(), "the outer one is still open");
+        outer.close();
         UnsupportedOperationException thrown = new UnsupportedOperationException("mine");
         assertEquals(thrown, assertThrows(UnsupportedOperationException.class, () -> Torch.pinned((Runnable) () -> {
             throw thrown;

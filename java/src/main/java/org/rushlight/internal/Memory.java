@@ -67,7 +67,7 @@ public final class Memory {
         }
         long left = collect(limit / 2, enough());
         if (left > enough()) {
-            // The JVM drops the request when a collection of young objects has just come before it.
+            // Other threads may have let go of more meanwhile.
             left = collect(limit / 2, enough());
             tellIfIgnored();
         }
@@ -104,7 +104,10 @@ public final class Memory {
     /** Collects, and waits for the cleaner until {@code goal} is left; patiently until {@code enough} is. Returns what is left. */
     private static long collect(long goal, long enough) {
         WeakReference<Object> canary = new WeakReference<>(new Object());
-        System.gc();
+        // The JVM drops a request when a collection of young objects has just come before it.
+        for (int attempt = 0; attempt < 2 && canary.get() != null; attempt++) {
+            System.gc();
+        }
         ignored = canary.get() != null;
         boolean interrupted = false;
         long start = System.nanoTime();
