@@ -11,6 +11,7 @@ use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, DimVec, Layout, MemoryFormat, Result, Scalar, bail, ensure, err};
 use rushlight_schema::{BaseType, Constant, Default as SchemaDefault, Signature, Type};
+use std::fmt;
 use std::sync::Arc;
 
 /// An operator that can be called with boxed arguments.
@@ -124,7 +125,7 @@ pub fn fill(signature: &Signature, args: Vec<Value>, kwargs: Vec<(String, Value)
         .iter()
         .zip(given)
         .map(|(argument, value)| match (value, &argument.default) {
-            (Some(value), _) => fit(value, &argument.ty, &argument.name),
+            (Some(value), _) => fit(value, &argument.ty, Slot::Argument(&argument.name)),
             (None, Some(default)) => Ok(default_value(default, &argument.ty)),
             (None, None) if argument.ty.optional => Ok(Value::None),
             (None, None) => Err(err!(Type, "missing value for argument '{}'", argument.name)),
@@ -132,14 +133,34 @@ pub fn fill(signature: &Signature, args: Vec<Value>, kwargs: Vec<(String, Value)
         .collect()
 }
 
-/// `value` as an argument of type `ty`: the conversions that PyTorch makes without being asked (a number for a
-/// list of one size, an integer for a dtype), or an error that names the argument.
-fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
+/// Where a value goes, for messages.
+#[derive(Clone, Copy)]
+pub(super) enum Slot<'a> {
+    Argument(&'a str),
+    Result(usize),
+}
+
+impl fmt::Display for Slot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slot::Argument(name) => write!(f, "argument '{name}'"),
+            Slot::Result(index) => write!(f, "result {index}"),
+        }
+    }
+}
+
+/// `value` as one of type `ty`: the conversions that PyTorch makes without being asked (a number for a
+/// list of one size, an integer for a dtype), or an error that names the argument or result.
+pub(super) fn fit(value: Value, ty: &Type, slot: Slot<'_>) -> Result<Value> {
     let fits = match (&value, ty.base, ty.is_list()) {
         (Value::None, ..) => ty.optional,
         (Value::Tensor(_), BaseType::Tensor, false) => true,
         (Value::Tensors(tensors), BaseType::Tensor, true) => {
-            ty.list.is_some_and(|list| list.optional_elements) || tensors.iter().all(Option::is_some)
+            let missing = tensors.iter().position(Option::is_none);
+            match missing.filter(|_| !ty.list.is_some_and(|list| list.optional_elements)) {
+                Some(index) => bail!(Type, "{slot} must be {ty}, but its element {index} is None"),
+                None => true,
+            }
         }
         (Value::Ints(none), _, true) if none.is_empty() => return Ok(empty_list(ty.base)),
         (Value::Ints(_), BaseType::Int | BaseType::Float | BaseType::Scalar, true) => true,
@@ -149,10 +170,10 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
             let length = ty.list.and_then(|list| list.size);
             return length
                 .map(|length| Value::Ints(DimVec::from_elem(*int, length)))
-                .ok_or_else(|| err!(Type, "argument '{name}' must be int[], not int"));
+                .ok_or_else(|| err!(Type, "{slot} must be int[], not int"));
         }
         (Value::Scalar(scalar), BaseType::Tensor, false) => return Ok(Value::from(&wrapped_number(*scalar)?)),
-        (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, name),
+        (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, slot),
         (Value::Str(text), BaseType::Device, false) => {
             return Ok(Value::Device(rushlight_base::Device::parse(text)?));
         }
@@ -162,7 +183,7 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
         (Value::Generator(_), BaseType::Generator, false) => true,
         _ => false,
     };
-    ensure!(fits, Type, "argument '{name}' must be {ty}, not {}", value.kind());
+    ensure!(fits, Type, "{slot} must be {ty}, not {}", value.kind());
     Ok(value)
 }
 
@@ -173,7 +194,7 @@ fn wrapped_number(scalar: Scalar) -> Result<Tensor> {
     Ok(number)
 }
 
-fn fit_scalar(scalar: Scalar, base: BaseType, name: &str) -> Result<Value> {
+fn fit_scalar(scalar: Scalar, base: BaseType, slot: Slot<'_>) -> Result<Value> {
     let code = || i32::try_from(scalar.to_i64()).unwrap_or(-1);
     let integral = matches!(scalar, Scalar::Int(_) | Scalar::Bool(_));
     match base {
@@ -184,7 +205,7 @@ fn fit_scalar(scalar: Scalar, base: BaseType, name: &str) -> Result<Value> {
         BaseType::ScalarType if integral => Ok(DType::from_code(code())?.into()),
         BaseType::Layout if integral => Ok(Layout::from_code(code())?.into()),
         BaseType::MemoryFormat if integral => Ok(MemoryFormat::from_code(code())?.into()),
-        _ => Err(err!(Type, "argument '{name}' must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
+        _ => Err(err!(Type, "{slot} must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::KeySet;
 use super::boxed::Values;
+use super::by_name::{self, Slot};
 use super::value::Value;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::keys::KeyGuard;
@@ -170,7 +171,11 @@ impl RuntimeOp {
             self.full_name(),
             results.len()
         );
-        Ok(results)
+        let of_type = |(index, value): (usize, Value)| {
+            by_name::fit(value, &self.signature.returns[index].ty, Slot::Result(index))
+                .map_err(|error| error.context(format_args!("the kernel of operator {}", self.full_name())))
+        };
+        Ok(Values(results.0.into_iter().enumerate().map(of_type).collect::<Result<_>>()?))
     }
 
     /// A device kernel says nothing of derivatives: what it makes or writes is marked so that backward through it is an
