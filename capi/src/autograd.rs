@@ -276,7 +276,7 @@ pub unsafe extern "C" fn rlt_tensor_register_hook(
             let replacement = unsafe { handle::take(replacement) };
             status.map(|()| replacement)
         });
-        id.set(tensor.register_hook(call)?.0)
+        id.set(tensor.register_hook(call)?.id().0)
     })
 }
 

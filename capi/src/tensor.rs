@@ -584,7 +584,8 @@ pub unsafe extern "C" fn rlt_tensor_is_neg(tensor: *const rlt_tensor, out: *mut 
 
 // ---- Elements and storage ----
 
-/// Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
+/// Address of the first element. Borrowed: valid as long as the tensor keeps its storage, which `rlt_tensor_set_data` and
+/// resizing to more elements replace; what `rlt_tensor_detach` made before keeps it. Writing through it is
 /// not seen by the version counter. NULL for a tensor without elements; an error on the meta
 /// device, where there are no data.
 #[unsafe(no_mangle)]

@@ -226,7 +226,7 @@ public final class StateDict {
         String[] targetNames = target.keySet().toArray(String[]::new);
         Tensor[] sources = source.values().toArray(Tensor[]::new);
         Tensor[] targets = target.values().toArray(Tensor[]::new);
-        Tensor[] held = Tensor.concat(sources, targets);
+        NativeOwner[] held = Tensor.concat(sources, targets);
         Tensor.acquire(held);
         try {
             Object[] left = NativeCore.copyState(
