@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.internal.Identity;
 import org.rushlight.internal.Memory;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
@@ -40,6 +41,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
             throw new ExceptionInInitializerError(e);
         }
         Memory.watch();
+        Identity.install(tensor -> ((Tensor) tensor).isClosed() ? null : ((Tensor) tensor).handle);
     }
 
     /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */

@@ -39,7 +39,10 @@ class CloseablesTest {
         all.put(Library.class, new Library("closeables"));
         all.put(Module.class, new Linear(2, 2));
         all.put(Optimizer.class, new Adam(List.of(tensor)));
-        TensorDataset dataset = new TensorDataset(Torch.ones(2, 2), Torch.ones(2));
+        TensorDataset dataset;
+        try (Tensor data = Torch.ones(2, 2); Tensor targets = Torch.ones(2)) {
+            dataset = new TensorDataset(data, targets);
+        }
         all.put(Dataset.class, dataset);
         all.put(DataLoader.class, DataLoader.of(dataset, new DataLoader.Options(1)));
         all.put(Tensor.Hook.class, tensor.registerHook(UnaryOperator.identity()));
