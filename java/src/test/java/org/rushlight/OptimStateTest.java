@@ -202,6 +202,28 @@ class OptimStateTest {
         });
     }
 
+    @Test
+    void aScheduleThatThrowsChangesNothing() {
+        Leaks.none(() -> {
+            ParameterGroup one = new ParameterGroup(List.of(weight()));
+            ParameterGroup two = new ParameterGroup(List.of(weight()));
+            try (SGD sgd = new SGD(new SGD.Options(0.8), one, two)) {
+                int[] asked = {0};
+                LambdaLR schedule = new LambdaLR(sgd, epoch -> {
+                    if (asked[0]++ == 3) {
+                        throw new IllegalStateException("no rate");
+                    }
+                    return 1.0 / (epoch + 1);
+                });
+                assertThrows(IllegalStateException.class, schedule::step);
+                assertEquals(0, schedule.lastEpoch());
+                assertArrayEquals(new double[] {0.8, 0.8}, schedule.lastLr());
+                schedule.step();
+                assertArrayEquals(new double[] {0.4, 0.4}, schedule.lastLr());
+            }
+        });
+    }
+
     /** Two objects may stand for one tensor: it is trained once all the same. */
     @Test
     void aParameterIsTrainedOnce() {
