@@ -335,6 +335,13 @@ class LayersTest {
             });
     }
 
+    /** What makes each layer, by the name of its case. */
+    static Map<String, Supplier<? extends Module>> layers() {
+        Map<String, Supplier<? extends Module>> all = new LinkedHashMap<>();
+        new LayersTest().cases.forEach((name, each) -> all.put(name, each.make()));
+        return all;
+    }
+
     private static TransformerEncoderLayer encoderLayer() {
         return new TransformerEncoderLayer(new TransformerEncoderLayer.Options(8, 2).withDimFeedforward(12).withDropout(0));
     }

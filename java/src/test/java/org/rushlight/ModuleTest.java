@@ -6,11 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.rushlight.nn.Linear;
 import org.rushlight.nn.Module;
+import org.rushlight.nn.ModuleDict;
+import org.rushlight.nn.ModuleList;
+import org.rushlight.nn.ParameterDict;
+import org.rushlight.nn.ParameterList;
 import org.rushlight.nn.ReLU;
+import org.rushlight.nn.Sequential;
 import org.rushlight.optim.SGD;
 
 /** What is registered in a module, and what may be. */
@@ -122,6 +128,57 @@ class ModuleTest {
                     assertThrows(IllegalArgumentException.class, () -> model.remove("layer")).getMessage());
                 assertThrows(IllegalArgumentException.class, () -> model.replace("other", new ReLU()));
                 assertEquals(List.of("last"), List.copyOf(model.namedChildren().keySet()));
+            }
+        });
+    }
+
+    @Test
+    void containersAreWalkedThrough() {
+        Leaks.none(() -> {
+            List<Module> layers = List.of(new Linear(2, 2), new ReLU());
+            try (Sequential sequence = new Sequential().extend(layers); ModuleList list = new ModuleList().extend(layers)) {
+                List<Module> found = new ArrayList<>();
+                sequence.forEach(found::add);
+                assertEquals(layers, found);
+                assertSame(layers.get(1), list.get(-1));
+                assertEquals("index 2 is out of range for the Sequential of size 2",
+                    assertThrows(IndexOutOfBoundsException.class, () -> sequence.get(2)).getMessage());
+                assertThrows(IndexOutOfBoundsException.class, () -> list.get(-3));
+            }
+            try (ParameterList list = new ParameterList(Torch.ones(1), Torch.ones(2))) {
+                // The same once more is a place of its own.
+                list.append(list.get(0));
+                List<Long> sizes = new ArrayList<>();
+                list.forEach(tensor -> sizes.add(tensor.size(0)));
+                assertEquals(List.of(1L, 2L, 1L), sizes);
+                assertEquals(3, list.size());
+                assertThrows(IndexOutOfBoundsException.class, () -> list.get(3));
+            }
+        });
+    }
+
+    @Test
+    void dictionariesGiveTheirNamesAndTakeThemBack() {
+        Leaks.none(() -> {
+            try (ModuleDict dict = new ModuleDict().put("one", new Linear(2, 2)).put("two", new ReLU())) {
+                assertEquals(List.of("one", "two"), List.copyOf(dict.keys()));
+                assertEquals(2, dict.values().size());
+                List<String> names = new ArrayList<>();
+                dict.forEach(entry -> names.add(entry.getKey() + " " + entry.getValue().getClass().getSimpleName()));
+                assertEquals(List.of("one Linear", "two ReLU"), names);
+                dict.remove("one").close();
+                assertFalse(dict.contains("one"));
+                assertThrows(IllegalArgumentException.class, () -> dict.remove("one"));
+            }
+            try (ParameterDict dict = new ParameterDict().put("one", Torch.ones(1)).put("two", Torch.ones(2))) {
+                assertEquals(List.of("one", "two"), List.copyOf(dict.keys()));
+                assertEquals(2, dict.values().size());
+                dict.iterator().forEachRemaining(entry -> assertTrue(entry.getValue().requiresGrad(), entry.getKey()));
+                dict.remove("one").close();
+                assertFalse(dict.contains("one"));
+                assertEquals("no parameter with the name 'one' is registered in ParameterDict",
+                    assertThrows(IllegalArgumentException.class, () -> dict.remove("one")).getMessage());
+                assertEquals(1, dict.size());
             }
         });
     }

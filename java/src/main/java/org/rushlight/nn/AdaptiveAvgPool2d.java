@@ -17,6 +17,7 @@ public final class AdaptiveAvgPool2d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveAvgPool2d(input, outputSize);
     }
 

@@ -17,6 +17,7 @@ public final class AdaptiveMaxPool3d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveMaxPool3d(input, outputSize);
     }
 
@@ -27,6 +28,7 @@ public final class AdaptiveMaxPool3d extends Module {
      * @return both
      */
     public Pooled forwardWithIndices(Tensor input) {
+        checkOpen();
         return Functional.adaptiveMaxPool3dWithIndices(input, outputSize);
     }
 

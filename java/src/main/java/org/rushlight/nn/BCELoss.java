@@ -55,6 +55,7 @@ public final class BCELoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.binaryCrossEntropy(input, target, weight, options.reduction);
     }
 }

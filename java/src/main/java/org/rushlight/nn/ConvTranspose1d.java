@@ -30,6 +30,7 @@ public final class ConvTranspose1d extends ConvNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return transpose(input, null);
     }
 
@@ -41,6 +42,7 @@ public final class ConvTranspose1d extends ConvNd {
      * @return the output
      */
     public Tensor forward(Tensor input, long... outputSize) {
+        checkOpen();
         return transpose(input, outputSize.length == 0 ? null : outputSize);
     }
 }

@@ -40,6 +40,7 @@ public final class GELU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.gelu(input, options.approximate);
     }
 

@@ -9,6 +9,7 @@ public final class Hardsigmoid extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.hardsigmoid(input);
     }
 }

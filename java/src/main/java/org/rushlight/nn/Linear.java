@@ -78,6 +78,7 @@ public final class Linear extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Torch.linear(input, weight, bias);
     }
 

@@ -61,6 +61,7 @@ public abstract class Module implements AutoCloseable {
      * @return what it makes of it
      */
     public Tensor forward(Tensor input) {
+        checkOpen();
         throw new NotImplementedException(
             "Module [" + getClass().getSimpleName() + "] is missing the required \"forward\" function of one tensor");
     }
@@ -134,7 +135,7 @@ public abstract class Module implements AutoCloseable {
      * @throws IllegalArgumentException if there is no module of this name, or if the new one is or contains this one
      */
     protected final <M extends Module> M replaceModule(String name, M module) {
-        checkRegistered(name);
+        checkRegistered("module", name, children);
         checkChild(name, module);
         children.put(name, module);
         return module;
@@ -148,14 +149,20 @@ public abstract class Module implements AutoCloseable {
      * @throws IllegalArgumentException if there is no module of this name
      */
     protected final Module unregisterModule(String name) {
-        checkRegistered(name);
+        checkRegistered("module", name, children);
         return Objects.requireNonNull(children.remove(name));
     }
 
-    private void checkRegistered(String name) {
+    /** Takes a parameter out: it is the caller's then. */
+    final Tensor unregisterParameter(String name) {
+        checkRegistered("parameter", name, parameters);
+        return Objects.requireNonNull(parameters.remove(name));
+    }
+
+    private void checkRegistered(String what, String name, Map<String, ?> among) {
         checkOpen();
-        if (!children.containsKey(name)) {
-            throw new IllegalArgumentException("no module with the name '" + name + "' is registered in " + getClass().getSimpleName());
+        if (!among.containsKey(name)) {
+            throw new IllegalArgumentException("no " + what + " with the name '" + name + "' is registered in " + getClass().getSimpleName());
         }
     }
 
@@ -304,6 +311,12 @@ public abstract class Module implements AutoCloseable {
      */
     public final List<Tensor> buffers(boolean recurse) {
         return new ArrayList<>(namedBuffers(recurse).values());
+    }
+
+    /** The parameters of this module alone, under each of their names. */
+    final Map<String, Tensor> ownParameters() {
+        checkOpen();
+        return new LinkedHashMap<>(parameters);
     }
 
     private Map<String, Tensor> named(boolean recurse, Function<Module, Map<String, Tensor>> of) {

@@ -54,6 +54,7 @@ public final class PReLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.prelu(input, weight);
     }
 

@@ -17,6 +17,7 @@ public final class PixelShuffle extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.pixelShuffle(input, upscaleFactor);
     }
 

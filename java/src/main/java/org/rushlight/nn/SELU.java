@@ -40,6 +40,7 @@ public final class SELU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.selu(input, options.inplace);
     }
 
