@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.rushlight.nn.BatchNorm1d;
 import org.rushlight.nn.Linear;
 import org.rushlight.nn.Module;
 import org.rushlight.nn.ModuleDict;
@@ -128,6 +129,31 @@ class ModuleTest {
                     assertThrows(IllegalArgumentException.class, () -> model.remove("layer")).getMessage());
                 assertThrows(IllegalArgumentException.class, () -> model.replace("other", new ReLU()));
                 assertEquals(List.of("last"), List.copyOf(model.namedChildren().keySet()));
+            }
+        });
+    }
+
+    @Test
+    void aCopyHasValuesModesAndDtypesOfItsOwn() {
+        Leaks.none(() -> {
+            try (Sequential model = new Sequential(new Linear(2, 2), new BatchNorm1d(2)); Sequential twin = new Sequential(new Linear(2, 2), new BatchNorm1d(2));
+                    Sequential wide = new Sequential(new Linear(3, 2), new BatchNorm1d(2)); Sequential other = new Sequential(new Linear(2, 2), new ReLU())) {
+                model.get(1).eval();
+                model.get(0).requiresGrad(false);
+                model.to(DType.FLOAT64);
+                assertSame(twin, model.copyTo(twin));
+                assertEquals(model.stateDict().toString(), twin.stateDict().toString());
+                assertEquals(DType.FLOAT64, twin.parameters().get(0).dtype());
+                assertFalse(twin.parameters().get(0).requiresGrad());
+                assertTrue(twin.parameters().get(2).requiresGrad());
+                assertFalse(twin.get(1).isTraining());
+                assertTrue(twin.isTraining());
+                twin.parameters().get(0).add_(1);
+                assertEquals(1, twin.parameters().get(0).sub(model.parameters().get(0)).min().item().doubleValue(), 1e-12);
+                assertEquals("cannot copy a Sequential to a module that differs: it has a shape of '0.weight' [2, 2], the other [2, 3]",
+                    assertThrows(IllegalArgumentException.class, () -> model.copyTo(wide)).getMessage());
+                assertThrows(IllegalArgumentException.class, () -> model.copyTo(other));
+                assertEquals(DType.FLOAT32, wide.parameters().get(0).dtype());
             }
         });
     }
