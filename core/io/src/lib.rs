@@ -29,10 +29,10 @@ pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
 
 fn load_with(path: &Path, entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>) -> Result<Vec<Entry>> {
     let mut source = open(path)?;
-    let entries = match pt::is_pt(&mut source)? {
+    let entries = pt::is_pt(&mut source).and_then(|is_pt| match is_pt {
         true => pt::read(source).and_then(entries_of),
         false => safetensors::read(source).map(|file| file.entries),
-    };
+    });
     entries.map_err(|error| error.context(path.display()))
 }
 

@@ -11,6 +11,7 @@ use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, DimVec, Layout, MemoryFormat, Result, Scalar, bail, ensure, err};
 use rushlight_schema::{BaseType, Constant, Default as SchemaDefault, Signature, Type};
+use std::fmt;
 use std::sync::Arc;
 
 /// An operator that can be called with boxed arguments.
@@ -124,7 +125,7 @@ pub fn fill(signature: &Signature, args: Vec<Value>, kwargs: Vec<(String, Value)
         .iter()
         .zip(given)
         .map(|(argument, value)| match (value, &argument.default) {
-            (Some(value), _) => fit(value, &argument.ty, &argument.name),
+            (Some(value), _) => fit(value, &argument.ty, format_args!("argument '{}'", argument.name)),
             (None, Some(default)) => Ok(default_value(default, &argument.ty)),
             (None, None) if argument.ty.optional => Ok(Value::None),
             (None, None) => Err(err!(Type, "missing value for argument '{}'", argument.name)),
@@ -132,12 +133,13 @@ pub fn fill(signature: &Signature, args: Vec<Value>, kwargs: Vec<(String, Value)
         .collect()
 }
 
-/// `value` as an argument of type `ty`: the conversions that PyTorch makes without being asked (a number for a
-/// list of one size, an integer for a dtype), or an error that names the argument.
-fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
+/// `value` as an argument or result of type `ty`: the conversions that PyTorch makes without being asked (a number for a
+/// list of one size, an integer for a dtype), or an error that says `what` it is.
+pub(super) fn fit(value: Value, ty: &Type, what: fmt::Arguments<'_>) -> Result<Value> {
     let fits = match (&value, ty.base, ty.is_list()) {
         (Value::None, ..) => ty.optional,
         (Value::Tensor(_), BaseType::Tensor, false) => true,
+        (Value::Tensors(none), _, true) if none.is_empty() => return Ok(empty_list(ty.base)),
         (Value::Tensors(tensors), BaseType::Tensor, true) => {
             ty.list.is_some_and(|list| list.optional_elements) || tensors.iter().all(Option::is_some)
         }
@@ -145,14 +147,15 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
         (Value::Ints(_), BaseType::Int | BaseType::Float | BaseType::Scalar, true) => true,
         (Value::Floats(_), BaseType::Float | BaseType::Scalar, true) => true,
         (Value::Bools(_), BaseType::Bool, true) | (Value::Scalars(_), BaseType::Scalar, true) => true,
+        (Value::Scalars(scalars), ..) if ty.is_list() => return fit_scalars(scalars, ty, what),
         (Value::Scalar(Scalar::Int(int)), BaseType::Int, true) => {
             let length = ty.list.and_then(|list| list.size);
             return length
                 .map(|length| Value::Ints(DimVec::from_elem(*int, length)))
-                .ok_or_else(|| err!(Type, "argument '{name}' must be int[], not int"));
+                .ok_or_else(|| err!(Type, "{what} must be int[], not int"));
         }
         (Value::Scalar(scalar), BaseType::Tensor, false) => return Ok(Value::from(&wrapped_number(*scalar)?)),
-        (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, name),
+        (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, what),
         (Value::Str(text), BaseType::Device, false) => {
             return Ok(Value::Device(rushlight_base::Device::parse(text)?));
         }
@@ -162,7 +165,7 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
         (Value::Generator(_), BaseType::Generator, false) => true,
         _ => false,
     };
-    ensure!(fits, Type, "argument '{name}' must be {ty}, not {}", value.kind());
+    ensure!(fits, Type, "{what} must be {ty}, not {}", value.kind());
     Ok(value)
 }
 
@@ -173,7 +176,7 @@ fn wrapped_number(scalar: Scalar) -> Result<Tensor> {
     Ok(number)
 }
 
-fn fit_scalar(scalar: Scalar, base: BaseType, name: &str) -> Result<Value> {
+fn fit_scalar(scalar: Scalar, base: BaseType, what: fmt::Arguments<'_>) -> Result<Value> {
     let code = || i32::try_from(scalar.to_i64()).unwrap_or(-1);
     let integral = matches!(scalar, Scalar::Int(_) | Scalar::Bool(_));
     match base {
@@ -184,7 +187,23 @@ fn fit_scalar(scalar: Scalar, base: BaseType, name: &str) -> Result<Value> {
         BaseType::ScalarType if integral => Ok(DType::from_code(code())?.into()),
         BaseType::Layout if integral => Ok(Layout::from_code(code())?.into()),
         BaseType::MemoryFormat if integral => Ok(MemoryFormat::from_code(code())?.into()),
-        _ => Err(err!(Type, "argument '{name}' must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
+        _ => Err(err!(Type, "{what} must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
+    }
+}
+
+/// A list of numbers of any kind, as languages without types have it, where a list of one kind is expected.
+fn fit_scalars(scalars: &[Scalar], ty: &Type, what: fmt::Arguments<'_>) -> Result<Value> {
+    let misfit = || err!(Type, "{what} must be {ty}, not Scalar[]");
+    let fitted = scalars.iter().map(|scalar| match fit_scalar(*scalar, ty.base, what)? {
+        Value::Scalar(fitted) => Ok(fitted),
+        _ => Err(misfit()),
+    });
+    let fitted: Vec<Scalar> = fitted.collect::<Result<_>>()?;
+    match ty.base {
+        BaseType::Int => Ok(Value::Ints(fitted.iter().map(|scalar| scalar.to_i64()).collect())),
+        BaseType::Float => Ok(Value::Floats(fitted.iter().map(|scalar| scalar.to_f64()).collect())),
+        BaseType::Bool => Ok(Value::Bools(fitted.iter().map(|scalar| scalar.to_bool()).collect())),
+        _ => Err(misfit()),
     }
 }
 
@@ -226,10 +245,10 @@ fn default_list(items: &[SchemaDefault], ty: &Type) -> Value {
         _ => Scalar::Int(0),
     });
     match ty.base {
-        BaseType::Float => Value::Floats(numbers.map(Scalar::to_f64).collect()),
-        BaseType::Bool => Value::Bools(numbers.map(Scalar::to_bool).collect()),
+        BaseType::Float => Value::Floats(numbers.map(|scalar| scalar.to_f64()).collect()),
+        BaseType::Bool => Value::Bools(numbers.map(|scalar| scalar.to_bool()).collect()),
         BaseType::Scalar => Value::Scalars(numbers.collect()),
-        _ => Value::Ints(numbers.map(Scalar::to_i64).collect()),
+        _ => Value::Ints(numbers.map(|scalar| scalar.to_i64()).collect()),
     }
 }
 
