@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.rushlight.internal.NativeCore;
 
 /** Tensors by name in files: PyTorch's {@code .pt} state dicts and safetensors. */
@@ -31,7 +32,7 @@ public final class StateDict {
      */
     public static void save(Map<String, Tensor> tensors, Path file, Format format) {
         String[] names = tensors.keySet().toArray(String[]::new);
-        Tensor[] values = tensors.values().toArray(Tensor[]::new);
+        Tensor[] values = values(tensors);
         Tensor.acquire(values);
         try {
             NativeCore.saveStateDict(file.toString(), names, Tensor.handles(values), format.ordinal());
@@ -91,8 +92,8 @@ public final class StateDict {
     public static Incompatible copy(Map<String, Tensor> source, Map<String, Tensor> target, String model, boolean strict) {
         String[] sourceNames = source.keySet().toArray(String[]::new);
         String[] targetNames = target.keySet().toArray(String[]::new);
-        Tensor[] sources = source.values().toArray(Tensor[]::new);
-        Tensor[] targets = target.values().toArray(Tensor[]::new);
+        Tensor[] sources = values(source);
+        Tensor[] targets = values(target);
         Tensor[] held = Tensor.concat(sources, targets);
         Tensor.acquire(held);
         try {
@@ -102,6 +103,11 @@ public final class StateDict {
         } finally {
             Tensor.release(held);
         }
+    }
+
+    private static Tensor[] values(Map<String, Tensor> tensors) {
+        tensors.forEach((name, tensor) -> Objects.requireNonNull(tensor, () -> "the tensor '" + name + "' of the state dict is null"));
+        return tensors.values().toArray(Tensor[]::new);
     }
 
     private static List<String> names(String[] all, long[] places) {

@@ -41,7 +41,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
             throw new ExceptionInInitializerError(e);
         }
         Memory.watch();
-        Identity.install(tensor -> ((Tensor) tensor).isClosed() ? null : ((Tensor) tensor).handle);
+        Identity.install(tensor -> ((Tensor) tensor).isClosed() ? null : ((Tensor) tensor).handle());
     }
 
     /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */
@@ -102,6 +102,10 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     static long[] handles(Tensor[] tensors) {
+        int missing = Arrays.asList(tensors).indexOf(null);
+        if (missing >= 0) {
+            throw new NullPointerException("tensor " + missing + " of " + tensors.length + " is null");
+        }
         long[] handles = new long[tensors.length];
         for (int i = 0; i < tensors.length; i++) {
             handles[i] = tensors[i].handle;

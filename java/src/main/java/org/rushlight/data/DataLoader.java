@@ -48,6 +48,7 @@ import org.rushlight.Tensor;
  */
 public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     private static final String CLOSED = "the loader is closed";
+    private static final String ANOTHER = "another epoch of the loader has begun";
     private static final AtomicInteger THREADS = new AtomicInteger();
     /** After how many seconds threads without work end. */
     private static final long IDLE_SECONDS = 2;
@@ -245,12 +246,17 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
     @Override
     public Iterator<B> iterator() {
         checkOpen();
-        endEpoch("another epoch of the loader has begun");
+        endEpoch(ANOTHER);
         Epoch epoch = new Epoch(options.sampler.order(dataset.size()));
         synchronized (this) {
-            checkOpen();
+            // On another thread one may have begun, or the loader may have been closed.
+            endEpoch(ANOTHER);
             open = epoch;
+            if (closed) {
+                endEpoch(CLOSED);
+            }
         }
+        checkOpen();
         return epoch;
     }
 
@@ -330,6 +336,9 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
             lend(null);
             Prepared<B> prepared = queue == null ? prepare(indices(taken)) : await(queue);
             lend(prepared);
+            if (queue != null) {
+                fill(queue);
+            }
             taken++;
             examples += prepared.examples();
             if (options.listener != null) {
@@ -345,7 +354,6 @@ public final class DataLoader<E, B> implements Iterable<B>, AutoCloseable {
                     checkGoing();
                     throw new NoSuchElementException();
                 }
-                fill(from);
                 return prepared;
             } catch (InterruptedException e) {
                 fail(from);
