@@ -2,7 +2,9 @@
 //!
 //! A function returns a status: `RLT_OK`, or the number of what went wrong. The text of the error belongs to the thread that
 //! made the call, names the operator, the shapes and the dtypes, and stays until that thread's next call that fails. A call
-//! that failed leaves its arguments and outputs as they were; only a backward may have added gradients to some leaves before.
+//! that failed leaves its arguments and outputs as they were, but for what was ended half way: a backward may have added
+//! gradients to some leaves, and a write to a tensor (in-place, or to an `out`) that was cancelled, ran out of memory or met a
+//! failing callback leaves any values there. Such a write counts in the tensor's version, so that backward does not trust it.
 //!
 //! ```c
 //! const float values[6] = {1, 2, 3, 4, 5, 6};
@@ -46,7 +48,8 @@ pub const RLT_ERROR_OUT_OF_MEMORY: i32 = 6;
 pub const RLT_ERROR_LINALG: i32 = 7;
 /// A pointer argument is NULL that must not be.
 pub const RLT_ERROR_NULL_POINTER: i32 = 8;
-/// A handle is closed, or not of the kind that the function expects.
+/// A handle was freed, or is not of the type that the function takes. Found only with `RUSHLIGHT_CHECK_HANDLES=1` in the
+/// environment, from the first handle on.
 pub const RLT_ERROR_INVALID_HANDLE: i32 = 9;
 /// The cancel flag is set.
 pub const RLT_ERROR_CANCELLED: i32 = 10;

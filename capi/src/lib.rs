@@ -26,6 +26,10 @@ pub mod runtime;
 pub mod support;
 pub mod tensor;
 
+/// The library must not end its host where `malloc` gives nothing.
+#[global_allocator]
+static ALLOCATOR: rushlight_base::reserve::Reserve = rushlight_base::reserve::Reserve;
+
 // Java's entry points are functions of the crate `rushlight-jni`: naming it links them into this library.
 #[cfg(feature = "jni")]
 use rushlight_jni as _;

@@ -12,9 +12,10 @@
 //! rlt_cancel_set(0);
 //! ```
 
+use crate::support::callback::{self, Context};
 use crate::support::sized::{self, SizedStruct};
 use crate::support::{arg, guard, out, restore_hook};
-use rushlight_base::runtime::{self, Determinism, LogHook, ParallelForHook};
+use rushlight_base::runtime::{self, Determinism, LogHook, ParallelForHook, ShareFn};
 use rushlight_base::{DType, err};
 use std::ffi::{c_char, c_void};
 
@@ -104,7 +105,14 @@ pub unsafe extern "C" fn rlt_set_parallel_for(parallel_for: *const rlt_parallel_
         // SAFETY: the caller keeps to docs/c-abi.md.
         let hook = unsafe { sized::read(parallel_for, "parallel_for") }?;
         let run = hook.run.ok_or_else(|| sized::missing("parallel_for", "run"))?;
-        runtime::set_parallel_for(Some(ParallelForHook { context: hook.ctx, run }));
+        let context = Context::new(hook.ctx, None);
+        let run = move |shares, body: ShareFn, body_ctx| {
+            callback::call("the parallel-for hook", || {
+                // SAFETY: the hook was given for these arguments; `body_ctx` lives until it returns.
+                unsafe { run(context.get(), shares, body, body_ctx) }
+            })
+        };
+        runtime::set_parallel_for(Some(ParallelForHook { run: Box::new(run) }));
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 /* A game loop that gives the network a part of each frame.
  *
  * The network runs on a thread of its own. When a frame has no time left, the loop sets the cancel flag, and whatever operator is under
- * way ends with RLT_ERROR_CANCELLED; tensors that existed stay as they were. All tensor memory comes from the game's
+ * way ends with RLT_ERROR_CANCELLED; tensors that it was not writing stay as they were. All tensor memory comes from the game's
  * own allocator, which refuses what goes beyond its budget: that is an error, too, and not the end of the program. */
 #define _POSIX_C_SOURCE 200809L
 #include <rushlight/rushlight.h>

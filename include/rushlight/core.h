@@ -5,7 +5,9 @@
  *
  * A function returns a status: `RLT_OK`, or the number of what went wrong. The text of the error belongs to the thread that
  * made the call, names the operator, the shapes and the dtypes, and stays until that thread's next call that fails. A call
- * that failed leaves its arguments and outputs as they were; only a backward may have added gradients to some leaves before.
+ * that failed leaves its arguments and outputs as they were, but for what was ended half way: a backward may have added
+ * gradients to some leaves, and a write to a tensor (in-place, or to an `out`) that was cancelled, ran out of memory or met a
+ * failing callback leaves any values there. Such a write counts in the tensor's version, so that backward does not trust it.
  *
  *     const float values[6] = {1, 2, 3, 4, 5, 6};
  *     const int64_t sizes[2] = {2, 3};
@@ -49,11 +51,17 @@
 #define RLT_ERROR_OUT_OF_MEMORY 6 /**< An allocation failed (`OutOfMemoryError`). */
 #define RLT_ERROR_LINALG 7 /**< A linear algebra routine did not converge or met a singular matrix (`LinAlgError`). */
 #define RLT_ERROR_NULL_POINTER 8 /**< A pointer argument is NULL that must not be. */
-#define RLT_ERROR_INVALID_HANDLE 9 /**< A handle is closed, or not of the kind that the function expects. */
+
+/**
+ * A handle was freed, or is not of the type that the function takes. Found only with `RUSHLIGHT_CHECK_HANDLES=1` in the
+ * environment, from the first handle on.
+ */
+#define RLT_ERROR_INVALID_HANDLE 9
+
 #define RLT_ERROR_CANCELLED 10 /**< The cancel flag is set. */
-#define RLT_ERROR_CALLBACK 11 /**< A callback of the caller failed. */
-#define RLT_ERROR_IO 12 /**< A file could not be read, written or understood. */
-#define RLT_ERROR_INTERNAL 13 /**< A bug in Rushlight: something inside panicked. The library stays usable. */
+#define RLT_ERROR_CALLBACK 11  /**< A callback of the caller failed. */
+#define RLT_ERROR_IO 12        /**< A file could not be read, written or understood. */
+#define RLT_ERROR_INTERNAL 13  /**< A bug in Rushlight: something inside panicked. The library stays usable. */
 
 /**
  * There is no operator of that name or overload, or its family is not in this build.

@@ -8,7 +8,7 @@ use super::handle::{self, Borrowed, Handle};
 use super::sized;
 use crate::generator::rlt_generator;
 use crate::tensor::{rlt_device, rlt_scalar, rlt_tensor, rlt_tensor_options};
-use rushlight_base::{DType, Device, Layout, MemoryFormat, Result, Scalar, SmallVec, ensure, err};
+use rushlight_base::{Array, DType, Device, Layout, MemoryFormat, Result, Scalar, SmallVec, ensure, err};
 use rushlight_tensor::{Options, Tensor};
 use std::ffi::{CStr, c_char};
 
@@ -72,11 +72,14 @@ impl TensorRefs {
 pub unsafe fn tensors(handles: *const *const rlt_tensor, len: i64, name: &str) -> Result<TensorRefs> {
     // SAFETY: as this function's own contract.
     let handles = unsafe { slice(handles, len, name) }?;
-    let each = handles.iter().enumerate().map(|(index, &handle)| {
+    let mut index = 0..;
+    list(handles, |&handle| {
         // SAFETY: as this function's own contract.
-        unsafe { tensor_opt(handle) }.ok_or_else(|| err!(NullPointer, "element {index} of argument `{name}` is NULL"))
-    });
-    Ok(TensorRefs(each.collect::<Result<_>>()?))
+        let tensor = unsafe { tensor_opt(handle) };
+        let index = index.next().unwrap_or(0);
+        tensor.ok_or_else(|| err!(NullPointer, "element {index} of argument `{name}` is NULL"))
+    })
+    .map(TensorRefs)
 }
 
 /// `Tensor?[]`
@@ -100,10 +103,7 @@ impl TensorOptRefs {
 /// `handles` is NULL or points to `len` handles, each NULL or live.
 pub unsafe fn tensors_opt(handles: *const *const rlt_tensor, len: i64, name: &str) -> Result<TensorOptRefs> {
     // SAFETY: as this function's own contract.
-    unsafe {
-        let handles = slice(handles, len, name)?;
-        Ok(TensorOptRefs(handles.iter().map(|&handle| tensor_opt(handle)).collect()))
-    }
+    unsafe { list(slice(handles, len, name)?, |&handle| Ok(tensor_opt(handle))).map(TensorOptRefs) }
 }
 
 /// `Scalar`
@@ -169,12 +169,26 @@ pub unsafe fn bool_opt(pointer: *const i32) -> Option<bool> {
 #[inline]
 pub unsafe fn slice<'a, T>(pointer: *const T, len: i64, name: &str) -> Result<&'a [T]> {
     ensure!(len >= 0, Value, "the length of argument `{name}` is negative ({len})");
+    let most = isize::MAX as u64 / size_of::<T>().max(1) as u64;
+    ensure!(len as u64 <= most, Value, "the length of argument `{name}` is {len}, more than memory can hold");
     match (pointer.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(null(name)),
         // SAFETY: as this function's own contract.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(pointer, len as usize) }),
     }
+}
+
+/// A list made of each element of another. How long it is was the caller's choice, so that memory for it may run out.
+#[inline]
+pub fn list<T, A: Array>(from: &[T], each: impl FnMut(&T) -> Result<A::Item>) -> Result<SmallVec<A>> {
+    let mut list = SmallVec::new();
+    let room = list.try_reserve_exact(from.len());
+    room.map_err(|_| err!(OutOfMemory, "not enough memory for a list of {} elements", from.len()))?;
+    for element in from.iter().map(each) {
+        list.push(element?);
+    }
+    Ok(list)
 }
 
 /// `int[]`
@@ -227,7 +241,7 @@ pub unsafe fn floats_opt<'a>(pointer: *const f64, len: i64, name: &str) -> Resul
 /// As [`slice`].
 pub unsafe fn bools(pointer: *const i32, len: i64, name: &str) -> Result<SmallVec<[bool; 8]>> {
     // SAFETY: as this function's own contract.
-    Ok(unsafe { slice(pointer, len, name) }?.iter().map(|flag| *flag != 0).collect())
+    list(unsafe { slice(pointer, len, name) }?, |flag| Ok(*flag != 0))
 }
 
 /// `Scalar[]`
@@ -236,7 +250,7 @@ pub unsafe fn bools(pointer: *const i32, len: i64, name: &str) -> Result<SmallVe
 /// As [`slice`].
 pub unsafe fn scalars(pointer: *const rlt_scalar, len: i64, name: &str) -> Result<SmallVec<[Scalar; 4]>> {
     // SAFETY: as this function's own contract.
-    unsafe { slice(pointer, len, name) }?.iter().map(|scalar| scalar.to_scalar(name)).collect()
+    list(unsafe { slice(pointer, len, name) }?, |scalar| scalar.to_scalar(name))
 }
 
 /// `str`: UTF-8 that ends with NUL.

@@ -5,6 +5,7 @@
 //! handle that is handed out counts as live until it is freed.
 
 use super::guard::null;
+use super::{last_error, watch};
 use rushlight_base::{Result, handles};
 use rushlight_tensor::{Generator, Tensor};
 use std::mem::ManuallyDrop;
@@ -81,7 +82,11 @@ pub type Borrowed<H> = ManuallyDrop<<H as Handle>::Rust>;
 #[inline]
 pub fn give<H: Handle>(value: H::Rust) -> *mut H {
     handles::made();
-    value.into_raw().cast()
+    let handle = value.into_raw().cast();
+    if watch::is_on() {
+        watch::made::<H>(handle);
+    }
+    handle
 }
 
 /// Look at the value of a handle during a call.
@@ -92,6 +97,9 @@ pub fn give<H: Handle>(value: H::Rust) -> *mut H {
 pub unsafe fn borrow<H: Handle>(handle: *const H, name: &str) -> Result<Borrowed<H>> {
     if handle.is_null() {
         return Err(null(name));
+    }
+    if watch::is_on() {
+        watch::check::<H>(handle, name)?;
     }
     // SAFETY: the handle is live, and ManuallyDrop leaves its ownership with C.
     Ok(ManuallyDrop::new(unsafe { H::Rust::from_raw(handle.cast_mut().cast()) }))
@@ -107,13 +115,19 @@ pub unsafe fn borrow_opt<H: Handle>(handle: *const H) -> Option<Borrowed<H>> {
     unsafe { borrow(handle, "") }.ok()
 }
 
-/// Take the value of a handle back from C. `None` for NULL.
+/// Take the value of a handle back from C. `None` for NULL, and for what the watch says is no handle.
 ///
 /// # Safety
 /// `handle` is NULL or a live handle of this type that C gives up.
 #[inline]
 pub unsafe fn take<H: Handle>(handle: *mut H) -> Option<H::Rust> {
     if handle.is_null() {
+        return None;
+    }
+    if watch::is_on()
+        && let Err(error) = watch::freed::<H>(handle)
+    {
+        last_error::set(error);
         return None;
     }
     handles::freed();

@@ -14,6 +14,7 @@ mod panics;
 pub mod sized;
 mod unload;
 pub mod value;
+mod watch;
 
 pub use guard::{guard, guard_free};
 pub(crate) use panics::restore_hook;

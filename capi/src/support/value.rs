@@ -8,7 +8,7 @@ use super::handle;
 use crate::dispatch::*;
 use crate::generator::rlt_generator;
 use crate::tensor::{rlt_device, rlt_scalar, rlt_tensor};
-use rushlight_base::{DType, Layout, MemoryFormat, Result, Scalar, bail, ensure};
+use rushlight_base::{DType, Layout, MemoryFormat, Result, Scalar, bail, ensure, err};
 use rushlight_tensor::dispatch::{Value, Values};
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -42,10 +42,12 @@ pub unsafe fn read(value: &rlt_value, name: &str) -> Result<Value> {
             RLT_VALUE_TENSOR_LIST => {
                 Value::Tensors(arg::tensors_opt(payload.tensors.cast(), value.len, name)?.to_vec())
             }
-            RLT_VALUE_INT_LIST => Value::from(arg::ints(payload.ints, value.len, name)?),
-            RLT_VALUE_FLOAT_LIST => Value::from(arg::floats(payload.floats, value.len, name)?),
-            RLT_VALUE_BOOL_LIST => Value::from(&*arg::bools(payload.bools, value.len, name)?),
-            RLT_VALUE_SCALAR_LIST => Value::from(&*arg::scalars(payload.scalars, value.len, name)?),
+            RLT_VALUE_INT_LIST => Value::Ints(arg::list(arg::ints(payload.ints, value.len, name)?, |int| Ok(*int))?),
+            RLT_VALUE_FLOAT_LIST => Value::Floats(
+                arg::list::<_, [f64; 1]>(arg::floats(payload.floats, value.len, name)?, |f| Ok(*f))?.into_vec(),
+            ),
+            RLT_VALUE_BOOL_LIST => Value::Bools(arg::bools(payload.bools, value.len, name)?.into_vec()),
+            RLT_VALUE_SCALAR_LIST => Value::Scalars(arg::scalars(payload.scalars, value.len, name)?.into_vec()),
             RLT_VALUE_DTYPE => Value::from(DType::from_code(code(payload.i))?),
             RLT_VALUE_LAYOUT => Value::from(Layout::from_code(code(payload.i))?),
             RLT_VALUE_MEMORY_FORMAT => Value::from(MemoryFormat::from_code(code(payload.i))?),
@@ -198,8 +200,10 @@ impl Slots {
     /// # Safety
     /// As [`read`].
     pub unsafe fn values(&self) -> Result<Values> {
-        // SAFETY: as this function's own contract.
-        let each = self.0.iter().map(|slot| unsafe { read(slot, "outs") });
+        let each = self.0.iter().enumerate().map(|(index, slot)| {
+            // SAFETY: as this function's own contract.
+            unsafe { read(slot, "outs") }.map_err(|error| err!(Callback, "result {index}: {}", error.message()))
+        });
         Ok(Values(each.collect::<Result<_>>()?))
     }
 }

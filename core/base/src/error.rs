@@ -62,6 +62,11 @@ impl ErrorKind {
         ErrorKind::UnknownOperator,
     ];
 
+    /// Can it end a kernel half way? What is wrong with arguments is found before a kernel writes.
+    pub const fn ends_kernels(self) -> bool {
+        matches!(self, ErrorKind::OutOfMemory | ErrorKind::Cancelled | ErrorKind::Callback | ErrorKind::Internal)
+    }
+
     /// The frozen number of this kind.
     pub const fn code(self) -> i32 {
         self as i32

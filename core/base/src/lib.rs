@@ -22,6 +22,7 @@ pub mod plan;
 mod pool;
 pub mod random;
 pub mod reduction;
+pub mod reserve;
 pub mod runtime;
 mod scalar;
 mod shape;
@@ -37,5 +38,5 @@ pub use scalar::Scalar;
 pub use shape::{
     DimVec, contiguous_strides, copy_dims, format_sizes, numel, push_contiguous_strides, same_sizes, wrap_dim,
 };
-pub use smallvec::{SmallVec, smallvec};
+pub use smallvec::{Array, SmallVec, smallvec};
 pub use storage::{Home, Storage};

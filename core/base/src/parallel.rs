@@ -7,13 +7,13 @@
 
 use crate::hooks::Slot;
 use crate::runtime::{check_cancelled, is_cancelled, num_threads};
-use crate::{Result, bail, callee, ensure, pool};
+use crate::{Result, SmallVec, bail, callee, ensure, pool};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 static PARALLEL_FOR: Slot<ParallelForHook> = Slot::new();
@@ -23,17 +23,9 @@ pub type ShareFn = unsafe extern "C" fn(body_context: *mut c_void, share: i64);
 
 /// The embedder's parallel loop.
 pub struct ParallelForHook {
-    /// Handed to `run`.
-    pub context: *mut c_void,
-    /// Calls `body(body_context, share)` once for each share in `0..shares`, on any threads, and returns
-    /// when all have ended: 0 for success.
-    pub run: unsafe extern "C" fn(context: *mut c_void, shares: i64, body: ShareFn, body_context: *mut c_void) -> i32,
+    /// Calls `body(body_context, share)` once for each share in `0..shares`, on any threads, and returns when all have ended.
+    pub run: Box<dyn Fn(i64, ShareFn, *mut c_void) -> Result<()> + Send + Sync>,
 }
-
-// SAFETY: the embedder promises, by installing it, that the function may be called from any thread.
-unsafe impl Send for ParallelForHook {}
-// SAFETY: as above.
-unsafe impl Sync for ParallelForHook {}
 
 /// Run loops on the embedder's threads (`None`: on our own).
 pub fn set_parallel_for(hook: Option<ParallelForHook>) {
@@ -106,6 +98,7 @@ pub(crate) struct Job<'a> {
 const NONE: u8 = 0;
 const CANCELLED: u8 = 1;
 const PANICKED: u8 = 2;
+const MISUSED: u8 = 3;
 
 impl Job<'_> {
     fn is_over(&self) -> bool {
@@ -144,6 +137,7 @@ impl Job<'_> {
         match self.end.into_inner() {
             NONE => Ok(()),
             CANCELLED => bail!(Cancelled, "the operation was cancelled"),
+            MISUSED => bail!(Callback, "the parallel-for callback ran a share that there is not, or one share twice"),
             _ => {
                 let text = self.panic.into_inner().unwrap_or_else(PoisonError::into_inner);
                 bail!(Internal, "a share of a parallel loop panicked: {text}")
@@ -173,15 +167,44 @@ fn run(shares: usize, short: bool, body: Share) -> Result<()> {
     job.result()
 }
 
-fn run_hooked(hook: &ParallelForHook, shares: usize, job: Job<'_>) -> Result<()> {
-    unsafe extern "C" fn run_share(job: *mut c_void, share: i64) {
-        // SAFETY: `job` is the one below, alive until `run` returns; it is only shared.
-        unsafe { &*job.cast::<Job<'_>>() }.run(share as usize);
+/// A loop in the hands of the embedder, who may call shares that there are not, one twice, or none.
+struct Hooked<'a> {
+    job: Job<'a>,
+    shares: usize,
+    /// A bit for each share that was called.
+    called: SmallVec<[AtomicU64; 8]>,
+}
+
+impl Hooked<'_> {
+    fn run(&self, share: i64) {
+        match usize::try_from(share) {
+            Ok(share) if share < self.shares && self.is_first(share) => self.job.run(share),
+            _ => self.job.end.store(MISUSED, Ordering::Relaxed),
+        }
     }
-    // SAFETY: the hook was installed for this call; the job outlives it.
-    let status = unsafe { (hook.run)(hook.context, shares as i64, run_share, ptr::from_ref(&job).cast_mut().cast()) };
-    job.result()?;
-    ensure!(status == 0, Callback, "the parallel-for callback returned {status}");
+
+    fn is_first(&self, share: usize) -> bool {
+        let bit = 1 << (share % 64);
+        self.called[share / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    fn count(&self) -> usize {
+        self.called.iter().map(|bits| bits.load(Ordering::Relaxed).count_ones() as usize).sum()
+    }
+}
+
+fn run_hooked(hook: &ParallelForHook, shares: usize, job: Job<'_>) -> Result<()> {
+    unsafe extern "C" fn run_share(hooked: *mut c_void, share: i64) {
+        // SAFETY: `hooked` is the one below, alive until `run` returns; it is only shared.
+        unsafe { &*hooked.cast::<Hooked<'_>>() }.run(share);
+    }
+    let called = (0..shares.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let hooked = Hooked { job, shares, called };
+    let status = (hook.run)(shares as i64, run_share, ptr::from_ref(&hooked).cast_mut().cast());
+    let count = hooked.count();
+    hooked.job.result()?;
+    status?;
+    ensure!(count == shares, Callback, "the parallel-for callback ran {count} of {shares} shares");
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 use crate::hooks::Slot;
 pub use crate::parallel::{ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for};
-use crate::{DType, Result, bail, ensure};
+use crate::{DType, Result, bail, ensure, reserve};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU8, Ordering};
 
@@ -63,10 +63,20 @@ pub fn is_cancelled() -> bool {
     CANCELLED.load(Ordering::Relaxed)
 }
 
+/// Elements between two looks at the cancel flag where one thread goes over all of them: a multiple of what loops do at once.
+pub const BETWEEN_CHECKS: usize = 1 << 16;
+
 /// The error `Cancelled` while the cancel flag is set. Called between operators and between blocks.
 #[inline]
 pub fn check_cancelled() -> Result<()> {
     if is_cancelled() { cancelled() } else { Ok(()) }
+}
+
+/// May an operator begin? Not while the cancel flag is set, nor while the system has no memory left.
+#[inline]
+pub fn check_may_begin() -> Result<()> {
+    check_cancelled()?;
+    reserve::check()
 }
 
 #[cold]

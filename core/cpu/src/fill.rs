@@ -53,7 +53,7 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
                 let value = next;
                 next = next.wrapping_add(step);
                 T::cast(value)
-            });
+            })?;
             Ok(())
         });
     }
@@ -63,7 +63,7 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
             let value = start + index * step;
             index += 1.0;
             T::cast(value)
-        });
+        })?;
         Ok(())
     })
 }
@@ -72,7 +72,7 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
 pub fn integers(out: &Array, values: &mut dyn Iterator<Item = i64>) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     dispatch!(out.dtype(), "indices_cpu", integer unsigned half float, T => {
-        walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()));
+        walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()))?;
         Ok(())
     })
 }
@@ -109,14 +109,14 @@ pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
                 let value = if nearer { first as f64 + step * steps } else { last as f64 - step * steps };
                 at += 1;
                 T::cast(value as i64)
-            });
+            })?;
             Ok(())
         });
     }
     dispatch!(out.dtype(), "linspace_cpu", half float complex, T => {
         type W = <T as Number>::Wide;
         let mut next = spaced(W::from_scalar(start), W::from_scalar(end), count);
-        walk.generate::<T>(|| T::narrow(next()));
+        walk.generate::<T>(|| T::narrow(next()))?;
         Ok(())
     })
 }
@@ -129,7 +129,7 @@ pub fn logspace(out: &Array, start: Scalar, end: Scalar, base: f64) -> Result<()
     if out.dtype().is_complex() {
         let mut next = spaced(Complex128::from_scalar(start), Complex128::from_scalar(end), count);
         return dispatch!(out.dtype(), "logspace_cpu", complex, T => {
-            walk.generate::<T>(|| T::cast(next().expf(base)));
+            walk.generate::<T>(|| T::cast(next().expf(base)))?;
             Ok(())
         });
     }
@@ -137,7 +137,7 @@ pub fn logspace(out: &Array, start: Scalar, end: Scalar, base: f64) -> Result<()
     let bound = |value: Scalar| if out.dtype().is_integral(false) { value.to_i64() as f64 } else { value.to_f64() };
     let mut next = spaced(bound(start), bound(end), count);
     dispatch!(out.dtype(), "logspace_cpu", integer half float, T => {
-        walk.generate::<T>(|| T::cast(base.powf(next())));
+        walk.generate::<T>(|| T::cast(base.powf(next())))?;
         Ok(())
     })
 }

@@ -18,7 +18,7 @@ const BLOCKS_FROM: usize = 16;
 pub fn uniform(walk: &Loop<1>, from: f64, to: f64, generator: &mut Generator) -> Result<()> {
     dispatch!(walk.dtype(0), "check_uniform_bounds", half float, T => {
         let distribution = Uniform::<T>::new(from, to)?;
-        walk.generate::<T>(|| distribution.sample(generator));
+        walk.generate::<T>(|| distribution.sample(generator))?;
         Ok(())
     })
 }
@@ -31,7 +31,7 @@ pub fn normal(out: &Array, mean: f64, std: f64, generator: &mut Generator) -> Re
             normal_blocks::<T>(&walk, out.numel(), mean, std, generator)
         } else {
             let distribution = Normal::new(mean, std)?;
-            walk.generate::<T>(|| <T as Real>::from_f64(distribution.sample(generator)));
+            walk.generate::<T>(|| <T as Real>::from_f64(distribution.sample(generator)))?;
             Ok(())
         }
     })
@@ -48,14 +48,14 @@ fn normal_blocks<T: BlockNormal>(
     let mut values = filled(count, T::default())?;
     random::fill_normal(generator, &mut values, mean, std)?;
     let mut values = values.into_iter();
-    walk.generate::<T>(|| values.next().unwrap_or_default());
+    walk.generate::<T>(|| values.next().unwrap_or_default())?;
     Ok(())
 }
 
 /// Floating numbers that are drawn in doubles, whatever the dtype.
 fn drawn(walk: &Loop<1>, kernel: &str, mut draw: impl FnMut() -> f64) -> Result<()> {
     dispatch!(walk.dtype(0), kernel, half float, T => {
-        walk.generate::<T>(|| <T as Real>::from_f64(draw()));
+        walk.generate::<T>(|| <T as Real>::from_f64(draw()))?;
         Ok(())
     })
 }
@@ -82,7 +82,7 @@ pub fn log_normal(walk: &Loop<1>, mean: f64, std: f64, generator: &mut Generator
 pub fn geometric(walk: &Loop<1>, p: f64, generator: &mut Generator) -> Result<()> {
     let distribution = Geometric::new(p)?;
     dispatch!(walk.dtype(0), "geometric_cpu", integer half float, T => {
-        walk.generate::<T>(|| T::cast(distribution.sample(generator)));
+        walk.generate::<T>(|| T::cast(distribution.sample(generator)))?;
         Ok(())
     })
 }
@@ -182,7 +182,7 @@ pub fn whole_range(walk: &Loop<1>, from: Option<i64>, generator: &mut Generator)
         Some(from) => RandomInteger::from_on(from, dtype)?,
     };
     dispatch!(dtype, "random_cpu", integer unsigned half float bool, T => {
-        walk.generate::<T>(|| T::cast(distribution.sample(generator)));
+        walk.generate::<T>(|| T::cast(distribution.sample(generator)))?;
         Ok(())
     })
 }
@@ -191,7 +191,7 @@ pub fn whole_range(walk: &Loop<1>, from: Option<i64>, generator: &mut Generator)
 pub fn integers(walk: &Loop<1>, low: i64, high: i64, generator: &mut Generator) -> Result<()> {
     let distribution = RandomInteger::between(low, high, walk.dtype(0))?;
     dispatch!(walk.dtype(0), "random_from_to_kernel_cpu", integer unsigned half float bool, T => {
-        walk.generate::<T>(|| T::cast(distribution.sample(generator)));
+        walk.generate::<T>(|| T::cast(distribution.sample(generator)))?;
         Ok(())
     })
 }
@@ -205,9 +205,9 @@ pub fn permutation(out: &Array, generator: &mut Generator) -> Result<()> {
         let last = count.saturating_sub(1) as i64;
         let holds_all = <i64 as Target>::cast(<T as Target>::cast(last)) == last;
         ensure!(holds_all, Runtime, "n is too large for result tensor type: '{}'", T::DTYPE.c10_name());
-        random::randperm(generator, &mut values, |index| index);
+        random::randperm(generator, &mut values, |index| index)?;
         let mut values = values.into_iter();
-        walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()));
+        walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()))?;
         Ok(())
     })
 }
@@ -229,7 +229,7 @@ pub fn slopes(walk: &Loop<2>, lower: f64, upper: f64, generator: &mut Generator)
 pub fn coins(walk: &Loop<1>, p: f64, generator: &mut Generator) -> Result<()> {
     let distribution = Bernoulli::new(p)?;
     dispatch!(walk.dtype(0), "bernoulli_scalar_cpu_", integer unsigned half float complex bool, T => {
-        walk.generate::<T>(|| T::cast(i64::from(distribution.sample(generator))));
+        walk.generate::<T>(|| T::cast(i64::from(distribution.sample(generator))))?;
         Ok(())
     })
 }
@@ -293,7 +293,7 @@ pub fn multinomial(
         Ok(())
     })?;
     let mut drawn = drawn.into_iter();
-    Loop::new([out.clone()])?.generate::<i64>(|| drawn.next().unwrap_or_default());
+    Loop::new([out.clone()])?.generate::<i64>(|| drawn.next().unwrap_or_default())?;
     Ok(())
 }
 

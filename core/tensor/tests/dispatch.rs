@@ -65,27 +65,6 @@ fn lists_of_numbers_become_what_the_schema_says() {
     assert_eq!(twice.to_vec::<f32>().unwrap(), [1.0, 1.0, 2.0, 2.0]);
 }
 
-/// What a kernel gives is what the schema says, or an error that names the operator.
-#[test]
-fn results_of_kernels_are_checked() {
-    let a = tensor(&[1.0]);
-    let call = |schema: &str, result: Value| {
-        let op = runtime_ops::define(schema).unwrap();
-        op.implement(KernelKey::Composite, Arc::new(move |_| Ok(Values(vec![result.clone()].into()))));
-        let values = by_name::call("demo::gives", "", vec![Value::from(&a)], vec![]);
-        runtime_ops::undefine(&op).unwrap();
-        values.map(|values| values[0].clone()).map_err(|error| error.message().to_owned())
-    };
-    let error = call("demo::gives(Tensor x) -> Tensor", Value::from("text")).unwrap_err();
-    assert_eq!(error, "operator demo::gives: result 0 must be Tensor, not str");
-    let error = call("demo::gives(Tensor x) -> Tensor", Value::from(1i64)).unwrap_err();
-    assert_eq!(error, "operator demo::gives: result 0 must be Tensor, not int");
-    let error = call("demo::gives(Tensor x) -> int", Value::from(&a)).unwrap_err();
-    assert_eq!(error, "operator demo::gives: result 0 must be int, not Tensor");
-    assert!(matches!(call("demo::gives(Tensor x) -> Tensor", Value::None), Ok(Value::None)));
-    assert!(matches!(call("demo::gives(Tensor x) -> float", Value::from(1i64)), Ok(Value::Scalar(Scalar::Float(1.0)))));
-}
-
 #[test]
 fn the_recording_layer_tells_the_calls() {
     let lines = Arc::new(Mutex::new(Vec::new()));

@@ -4,6 +4,7 @@
 //! real dtype the bounds first move to values that the dtype can hold.
 
 use super::{Generator, Real};
+use crate::runtime::{BETWEEN_CHECKS, check_cancelled};
 use crate::{DType, Result, bf16, ensure, err, f16};
 
 /// From this range on, 64 bits are drawn: the skew of the remainder stays under 5 %.
@@ -86,24 +87,31 @@ impl RandomInteger {
 }
 
 /// Fills `out` with a permutation of `0..out.len()`; `number` turns an index into an element.
-pub fn randperm<T: Copy>(generator: &mut Generator, out: &mut [T], number: impl Fn(i64) -> T) {
+pub fn randperm<T: Copy>(generator: &mut Generator, out: &mut [T], number: impl Fn(i64) -> T) -> Result<()> {
     let n = out.len();
     if n < LONG_PERMUTATION {
         for (index, slot) in out.iter_mut().enumerate() {
             *slot = number(index as i64);
         }
         for index in 0..n.saturating_sub(1) {
+            if index % BETWEEN_CHECKS == 0 {
+                check_cancelled()?;
+            }
             let ahead = generator.random() as usize % (n - index);
             out.swap(index, index + ahead);
         }
     } else {
         // 32 bits would be skewed at this length: PyTorch builds the permutation from the front instead.
         for index in 0..n {
+            if index % BETWEEN_CHECKS == 0 {
+                check_cancelled()?;
+            }
             let before = (generator.random64() % (index as u64 + 1)) as usize;
             out[index] = out[before];
             out[before] = number(index as i64);
         }
     }
+    Ok(())
 }
 
 /// Bits of the mantissa of a real dtype.
@@ -207,7 +215,7 @@ mod tests {
     #[test]
     fn a_permutation_holds_every_index_once() {
         let mut out = [0i64; 100];
-        randperm(&mut Generator::new(3), &mut out, |index| index);
+        randperm(&mut Generator::new(3), &mut out, |index| index).unwrap();
         out.sort_unstable();
         assert!(out.iter().enumerate().all(|(index, value)| index as i64 == *value));
     }

@@ -7,6 +7,7 @@
 
 use super::uniform::unit_f64;
 use super::{Generator, Real, cephes};
+use crate::runtime::{BETWEEN_CHECKS, check_cancelled};
 use crate::{Result, bf16, ensure, f16};
 use std::f64::consts::PI;
 
@@ -118,8 +119,11 @@ pub fn fill_normal<T: BlockNormal>(generator: &mut Generator, out: &mut [T], mea
         return Ok(());
     }
     let (mean, std) = (T::from_f64(mean), T::from_f64(std));
-    fill_unit(generator, out);
-    transform_blocks(out, mean, std);
+    for piece in out.chunks_mut(BETWEEN_CHECKS) {
+        check_cancelled()?;
+        fill_unit(generator, piece);
+        transform_blocks(piece, mean, std);
+    }
     if !out.len().is_multiple_of(BLOCK) {
         let last = out.len() - BLOCK;
         fill_unit(generator, &mut out[last..]);

@@ -21,6 +21,7 @@ pub(crate) use drive::Cast;
 use flat::{Map1, Map2, Map3};
 pub(crate) use function::{Function1, Function2, Function3, float_kernels, functions};
 use rushlight_base::plan::Plan;
+use rushlight_base::runtime::{BETWEEN_CHECKS, check_cancelled};
 use rushlight_base::{DType, DimVec, Element, Result, same_sizes};
 use std::marker::PhantomData;
 
@@ -268,15 +269,25 @@ impl Loop<'_, 4> {
 
 impl Loop<'_, 1> {
     /// `out = f()` at every element, in memory order of the output.
-    pub(crate) fn generate<R: Element>(&self, mut f: impl FnMut() -> R) {
+    pub(crate) fn generate<R: Element>(&self, mut f: impl FnMut() -> R) -> Result<()> {
         let out = self.start::<R>(0);
         let (len, [step]) = (self.row_len(), self.row_steps());
+        let mut result = Ok(());
         self.rows(&mut |[offset]| {
-            for i in 0..len as isize {
-                // SAFETY: the plan only visits indices within the array's sizes, which `Array::new` vouches for.
-                unsafe { out.offset(offset + i * step).write(f()) }
+            for first in (0..len).step_by(BETWEEN_CHECKS) {
+                if result.is_ok() {
+                    result = check_cancelled();
+                }
+                if result.is_err() {
+                    return;
+                }
+                for i in first as isize..len.min(first + BETWEEN_CHECKS) as isize {
+                    // SAFETY: the plan only visits indices within the array's sizes, which `Array::new` vouches for.
+                    unsafe { out.offset(offset + i * step).write(f()) }
+                }
             }
         });
+        result
     }
 
     /// `out = value`, of which as many bytes count as an element has.

@@ -78,7 +78,7 @@ fn walk(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
     let _mode = GradModeGuard::new(pass.create_graph);
     walk.start()?;
     while let Some(Ready(_, index)) = walk.ready.pop() {
-        runtime::check_cancelled()?;
+        runtime::check_may_begin()?;
         walk.run_node(index)?;
     }
     Ok(walk.captured)

@@ -4,7 +4,7 @@
 //! Operators differ in rule and kernel only, so these are handed to one function for each form: the library has a
 //! thousand operators, and what is compiled for each of them should be no more than what is different.
 
-use super::{Overlap, named, on_cpu};
+use super::{Overlap, named, on_cpu, written};
 use crate::body::PinnedAll;
 use crate::dense::{Dense, Spec};
 use crate::tensor::Tensor;
@@ -80,7 +80,7 @@ fn in_place_of<const N: usize>(
         let spec = rule.call(&inputs)?;
         let place = spec.prepare_inplace(inputs[0], overlap, inputs[1..].iter().copied())?;
         if on_cpu(operator, &place, inputs)? {
-            kernel.call(&place, &inputs)?;
+            written(kernel.call(&place, &inputs), [target])?;
         }
         place.finish(target)
     })
@@ -114,7 +114,7 @@ fn out_of<const N: usize>(
         let spec = rule.call(&inputs)?;
         let place = spec.prepare_out(out, overlap, inputs)?;
         if on_cpu(operator, &place, inputs)? {
-            kernel.call(&place, &inputs)?;
+            written(kernel.call(&place, &inputs), [out])?;
         }
         place.finish(out)
     })

@@ -125,7 +125,7 @@ pub fn fill(signature: &Signature, args: Vec<Value>, kwargs: Vec<(String, Value)
         .iter()
         .zip(given)
         .map(|(argument, value)| match (value, &argument.default) {
-            (Some(value), _) => fit(value, &argument.ty, format_args!("argument '{}'", argument.name)),
+            (Some(value), _) => fit(value, &argument.ty, Slot::Argument(&argument.name)),
             (None, Some(default)) => Ok(default_value(default, &argument.ty)),
             (None, None) if argument.ty.optional => Ok(Value::None),
             (None, None) => Err(err!(Type, "missing value for argument '{}'", argument.name)),
@@ -133,29 +133,49 @@ pub fn fill(signature: &Signature, args: Vec<Value>, kwargs: Vec<(String, Value)
         .collect()
 }
 
-/// `value` as an argument or result of type `ty`: the conversions that PyTorch makes without being asked (a number for a
-/// list of one size, an integer for a dtype), or an error that says `what` it is.
-pub(super) fn fit(value: Value, ty: &Type, what: fmt::Arguments<'_>) -> Result<Value> {
+/// Where a value goes, for messages.
+#[derive(Clone, Copy)]
+pub(super) enum Slot<'a> {
+    Argument(&'a str),
+    Result(usize),
+}
+
+impl fmt::Display for Slot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slot::Argument(name) => write!(f, "argument '{name}'"),
+            Slot::Result(index) => write!(f, "result {index}"),
+        }
+    }
+}
+
+/// `value` as one of type `ty`: the conversions that PyTorch makes without being asked (a number for a
+/// list of one size, an integer for a dtype), or an error that names the argument or result.
+pub(super) fn fit(value: Value, ty: &Type, slot: Slot<'_>) -> Result<Value> {
     let fits = match (&value, ty.base, ty.is_list()) {
         (Value::None, ..) => ty.optional,
         (Value::Tensor(_), BaseType::Tensor, false) => true,
         (Value::Tensors(none), _, true) if none.is_empty() => return Ok(empty_list(ty.base)),
         (Value::Tensors(tensors), BaseType::Tensor, true) => {
-            ty.list.is_some_and(|list| list.optional_elements) || tensors.iter().all(Option::is_some)
+            let missing = tensors.iter().position(Option::is_none);
+            match missing.filter(|_| !ty.list.is_some_and(|list| list.optional_elements)) {
+                Some(index) => bail!(Type, "{slot} must be {ty}, but its element {index} is None"),
+                None => true,
+            }
         }
         (Value::Ints(none), _, true) if none.is_empty() => return Ok(empty_list(ty.base)),
         (Value::Ints(_), BaseType::Int | BaseType::Float | BaseType::Scalar, true) => true,
         (Value::Floats(_), BaseType::Float | BaseType::Scalar, true) => true,
         (Value::Bools(_), BaseType::Bool, true) | (Value::Scalars(_), BaseType::Scalar, true) => true,
-        (Value::Scalars(scalars), ..) if ty.is_list() => return fit_scalars(scalars, ty, what),
+        (Value::Scalars(scalars), ..) if ty.is_list() => return fit_scalars(scalars, ty, slot),
         (Value::Scalar(Scalar::Int(int)), BaseType::Int, true) => {
             let length = ty.list.and_then(|list| list.size);
             return length
                 .map(|length| Value::Ints(DimVec::from_elem(*int, length)))
-                .ok_or_else(|| err!(Type, "{what} must be int[], not int"));
+                .ok_or_else(|| err!(Type, "{slot} must be int[], not int"));
         }
         (Value::Scalar(scalar), BaseType::Tensor, false) => return Ok(Value::from(&wrapped_number(*scalar)?)),
-        (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, what),
+        (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, slot),
         (Value::Str(text), BaseType::Device, false) => {
             return Ok(Value::Device(rushlight_base::Device::parse(text)?));
         }
@@ -165,7 +185,7 @@ pub(super) fn fit(value: Value, ty: &Type, what: fmt::Arguments<'_>) -> Result<V
         (Value::Generator(_), BaseType::Generator, false) => true,
         _ => false,
     };
-    ensure!(fits, Type, "{what} must be {ty}, not {}", value.kind());
+    ensure!(fits, Type, "{slot} must be {ty}, not {}", value.kind());
     Ok(value)
 }
 
@@ -176,7 +196,7 @@ fn wrapped_number(scalar: Scalar) -> Result<Tensor> {
     Ok(number)
 }
 
-fn fit_scalar(scalar: Scalar, base: BaseType, what: fmt::Arguments<'_>) -> Result<Value> {
+fn fit_scalar(scalar: Scalar, base: BaseType, slot: Slot<'_>) -> Result<Value> {
     let code = || i32::try_from(scalar.to_i64()).unwrap_or(-1);
     let integral = matches!(scalar, Scalar::Int(_) | Scalar::Bool(_));
     match base {
@@ -187,14 +207,14 @@ fn fit_scalar(scalar: Scalar, base: BaseType, what: fmt::Arguments<'_>) -> Resul
         BaseType::ScalarType if integral => Ok(DType::from_code(code())?.into()),
         BaseType::Layout if integral => Ok(Layout::from_code(code())?.into()),
         BaseType::MemoryFormat if integral => Ok(MemoryFormat::from_code(code())?.into()),
-        _ => Err(err!(Type, "{what} must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
+        _ => Err(err!(Type, "{slot} must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
     }
 }
 
 /// A list of numbers of any kind, as languages without types have it, where a list of one kind is expected.
-fn fit_scalars(scalars: &[Scalar], ty: &Type, what: fmt::Arguments<'_>) -> Result<Value> {
-    let misfit = || err!(Type, "{what} must be {ty}, not Scalar[]");
-    let fitted = scalars.iter().map(|scalar| match fit_scalar(*scalar, ty.base, what)? {
+fn fit_scalars(scalars: &[Scalar], ty: &Type, slot: Slot<'_>) -> Result<Value> {
+    let misfit = || err!(Type, "{slot} must be {ty}, not Scalar[]");
+    let fitted = scalars.iter().map(|scalar| match fit_scalar(*scalar, ty.base, slot)? {
         Value::Scalar(fitted) => Ok(fitted),
         _ => Err(misfit()),
     });
@@ -245,10 +265,10 @@ fn default_list(items: &[SchemaDefault], ty: &Type) -> Value {
         _ => Scalar::Int(0),
     });
     match ty.base {
-        BaseType::Float => Value::Floats(numbers.map(|scalar| scalar.to_f64()).collect()),
-        BaseType::Bool => Value::Bools(numbers.map(|scalar| scalar.to_bool()).collect()),
+        BaseType::Float => Value::Floats(numbers.map(Scalar::to_f64).collect()),
+        BaseType::Bool => Value::Bools(numbers.map(Scalar::to_bool).collect()),
         BaseType::Scalar => Value::Scalars(numbers.collect()),
-        _ => Value::Ints(numbers.map(|scalar| scalar.to_i64()).collect()),
+        _ => Value::Ints(numbers.map(Scalar::to_i64).collect()),
     }
 }
 

@@ -20,7 +20,7 @@ pub use boxed::{Args, FromValues, Values};
 pub use by_name::Op;
 pub(crate) use lazy::carried_out;
 pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
-pub use output::{Overlap, Target};
+pub use output::{Overlap, Target, written};
 pub use value::{FromValue, ToValue, Value};
 
 use crate::dense::{Dense, Spec};
@@ -51,7 +51,8 @@ fn boxed_op(op: &Op, keys: KeySet, args: Vec<Value>) -> Result<Values> {
     }
 }
 
-/// Run the body of an operator: a set cancel flag ends it here, and an error learns the operator's name.
+/// Run the body of an operator: a set cancel flag ends it here, and so does a system without memory; an error learns the
+/// operator's name.
 #[inline(always)]
 pub fn named<T>(operator: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     named_dynamic(operator, body)
@@ -59,9 +60,9 @@ pub fn named<T>(operator: &'static str, body: impl FnOnce() -> Result<T>) -> Res
 
 #[inline(always)]
 fn named_dynamic<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    let result = match runtime::check_cancelled() {
+    let result = match runtime::check_may_begin() {
         Ok(()) => body(),
-        Err(cancelled) => Err(cancelled),
+        Err(refused) => Err(refused),
     };
     match result {
         Ok(value) => Ok(value),
@@ -115,7 +116,7 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
     let spec = Spec::new(result.sizes(), result.dtype, result.device);
     let place = spec.prepare_out(out, Overlap::Temporary, [result])?;
     if !place.is_meta() {
-        crate::ops::copy::copy_(&place, result, false)?;
+        written(crate::ops::copy::copy_(&place, result, false), [out])?;
     }
     place.finish(out)
 }

@@ -11,6 +11,18 @@ use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, format_sizes};
 use std::ops::Deref;
 
+/// What a kernel came to that writes to tensors which were there before the call. Where it was ended half way, the write
+/// counts: a backward pass must not take what is left for what it saved.
+#[inline(always)]
+pub fn written<'a, T>(result: Result<T>, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<T> {
+    if let Err(error) = &result
+        && error.kind().ends_kernels()
+    {
+        tensors.into_iter().for_each(Tensor::bump_version);
+    }
+    result
+}
+
 /// What an operator does when its output shares memory with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
@@ -86,7 +98,7 @@ impl<'a> Target<'a> {
         if let Some(result) = &self.temporary
             && !self.store.is_meta()
         {
-            ops::copy::copy_(&self.store, result, false)?;
+            self::written(ops::copy::copy_(&self.store, result, false), [written])?;
         }
         written.bump_version();
         Ok(())

@@ -3,15 +3,16 @@
 //! An operator is a signature plus boxed kernels by [`KernelKey`]. It joins the lookup by name, passes the same
 //! layers as built-in operators, and can be unregistered; calls under way keep it alive.
 
+use super::KeySet;
 use super::boxed::Values;
+use super::by_name::{self, Slot};
 use super::value::Value;
-use super::{KeySet, by_name};
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::keys::KeyGuard;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DeviceType, Result, bail, ensure, err};
-use rushlight_schema::{BaseType, Signature, Type};
+use rushlight_schema::{Signature, Type};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -170,22 +171,11 @@ impl RuntimeOp {
             self.full_name(),
             results.len()
         );
-        let fitted = results.0.into_iter().zip(&self.signature.returns).enumerate();
-        fitted
-            .map(|(index, (value, returned))| self.fit_result(index, value, &returned.ty))
-            .collect::<Result<_>>()
-            .map(Values)
-    }
-
-    /// What a kernel gave, as the schema says. A tensor may be None, which is an undefined one; a number is none.
-    fn fit_result(&self, index: usize, value: Value, ty: &Type) -> Result<Value> {
-        match (&value, ty.base) {
-            (Value::Tensor(_) | Value::None, BaseType::Tensor) if !ty.is_list() => Ok(value),
-            (Value::Scalar(_), BaseType::Tensor) => {
-                bail!(Type, "operator {}: result {index} must be {ty}, not {}", self.full_name(), value.kind())
-            }
-            _ => by_name::fit(value, ty, format_args!("operator {}: result {index}", self.full_name())),
-        }
+        let of_type = |(index, value): (usize, Value)| {
+            by_name::fit(value, &self.signature.returns[index].ty, Slot::Result(index))
+                .map_err(|error| error.context(format_args!("the kernel of operator {}", self.full_name())))
+        };
+        Ok(Values(results.0.into_iter().enumerate().map(of_type).collect::<Result<_>>()?))
     }
 
     /// A device kernel says nothing of derivatives: what it makes or writes is marked so that backward through it is an

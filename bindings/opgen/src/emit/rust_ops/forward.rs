@@ -105,13 +105,22 @@ fn specs(op: &Op, form: &Form, shape: Option<&str>, count: usize) -> String {
     if count == 1 { format!("let spec = {rule}?;\n") } else { format!("let [{}] = {rule}?;\n", names.join(", ")) }
 }
 
-fn guarded_kernel(op: &Op, form: &Form, cpu: &str, outputs: &[String], inputs: &[Parameter]) -> String {
+/// `written`: the tensors from before the call that the kernel writes to.
+fn guarded_kernel(
+    op: &Op,
+    form: &Form,
+    cpu: &str,
+    outputs: &[String],
+    inputs: &[Parameter],
+    written: &[String],
+) -> String {
+    let kernel = kernel_call(op, form, cpu, outputs);
     format!(
         "if dispatch::on_cpu(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
         form.signature.full_name(),
         outputs[0],
         inputs_to_check(op, inputs),
-        kernel_call(op, form, cpu, outputs)
+        if written.is_empty() { kernel } else { format!("dispatch::written({kernel}, [{}])", written.join(", ")) }
     )
 }
 
@@ -136,7 +145,7 @@ fn functional(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
             text.push_str(&format!("let {result} = spec{index}.make()?;\n"));
         }
     }
-    text.push_str(&guarded_kernel(op, form, cpu, &results, &inputs));
+    text.push_str(&guarded_kernel(op, form, cpu, &results, &inputs, &[]));
     let tensors: Vec<String> = results.iter().map(|result| format!("{result}.into_tensor()")).collect();
     match tensors.as_slice() {
         [single] => text.push_str(&format!("Ok({single})\n")),
@@ -164,9 +173,10 @@ fn out(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
         let target = ident(parameter);
         text.push_str(&format!("let {place} = {spec}.prepare_out({target}, {}, {iterator})?;\n", overlap(op)));
     }
-    text.push_str(&guarded_kernel(op, form, cpu, &places, &inputs));
+    let targets: Vec<String> = written.iter().map(ident).collect();
+    text.push_str(&guarded_kernel(op, form, cpu, &places, &inputs, &targets));
     let finishes: Vec<String> =
-        places.iter().zip(&written).map(|(place, parameter)| format!("{place}.finish({})", ident(parameter))).collect();
+        places.iter().zip(&targets).map(|(place, target)| format!("{place}.finish({target})")).collect();
     text.push_str(&finishes.join("?;\n"));
     text.push('\n');
     text
@@ -180,7 +190,7 @@ fn in_place(op: &Op, form: &Form, shape: &str, cpu: &str) -> String {
     text.push_str(&specs(op, form, Some(shape), 1));
     let others = snapshot_iterator(&inputs[1..]);
     text.push_str(&format!("let place = spec.prepare_inplace({target}, {}, {others})?;\n", overlap(op)));
-    text.push_str(&guarded_kernel(op, form, cpu, &["place".to_string()], &inputs));
+    text.push_str(&guarded_kernel(op, form, cpu, &["place".to_string()], &inputs, &["tensor".to_string()]));
     text.push_str("place.finish(tensor)\n");
     text
 }
@@ -214,18 +224,19 @@ fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String
     };
     let others: Vec<Parameter> = inputs.iter().filter(|parameter| parameter.name != written[0].name).cloned().collect();
     let others = inputs_to_check(op, if written[0].kind == Kind::TensorList { &inputs } else { &others });
+    let tensors = written.iter().map(|parameter| kept(&written, parameter)).collect::<Vec<_>>().join(", ");
+    let lists = written[0].kind == Kind::TensorList;
+    let (tensors, count) = if lists {
+        text.push_str(&format!("let written = [{tensors}].concat();\n"));
+        ("written.iter().copied()".to_string(), "written.into_iter().for_each(Tensor::bump_version);\n".to_string())
+    } else {
+        (format!("[{tensors}]"), format!("{}.bump_version();\n", tensors.replace(", ", ".bump_version();\n")))
+    };
     text.push_str(&format!(
-        "if dispatch::on_cpu(\"{}\", {place}, {others})? {{\n{}?;\n}}\n",
+        "if dispatch::on_cpu(\"{}\", {place}, {others})? {{\ndispatch::written({}, {tensors})?;\n}}\n{count}",
         form.signature.full_name(),
         kernel_call(op, form, cpu, &[])
     ));
-    for parameter in &written {
-        let tensor = kept(&written, parameter);
-        match parameter.kind {
-            Kind::TensorList => text.push_str(&format!("{tensor}.iter().for_each(|tensor| tensor.bump_version());\n")),
-            _ => text.push_str(&format!("{tensor}.bump_version();\n")),
-        }
-    }
     text.push_str("Ok(())\n");
     text
 }

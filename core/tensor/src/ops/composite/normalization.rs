@@ -1,6 +1,7 @@
 //! Norms of layers.
 
 use crate::autograd::{Expr, GradModeGuard};
+use crate::dispatch;
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
@@ -39,7 +40,8 @@ pub fn native_batch_norm_legit(
     eps: f64,
 ) -> Result<(Tensor, Tensor, Tensor)> {
     let (mean, variance) = (Some(running_mean), Some(running_var));
-    let results = ops::native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps)?;
+    let results = ops::native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps);
+    let results = dispatch::written(results, [running_mean, running_var])?;
     if training {
         running_mean.bump_version();
         running_var.bump_version();

@@ -38,7 +38,7 @@ mod forward {
             rules::copy_(self_, src, non_blocking)?;
             self_.check_writable()?;
             if dispatch::on_cpu("copy_", self_, [])? {
-                copy::copy_(self_, src, non_blocking)?;
+                dispatch::written(copy::copy_(self_, src, non_blocking), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

@@ -59,7 +59,7 @@ mod forward {
             let spec = rules::cat(&tensors, dim)?;
             let place = spec.prepare_out(out, Overlap::Temporary, &tensors)?;
             if dispatch::on_cpu("cat.out", &place, &tensors)? {
-                regions::cat(&place, &tensors, dim)?;
+                dispatch::written(regions::cat(&place, &tensors, dim), [out])?;
             }
             place.finish(out)
         })

@@ -65,7 +65,7 @@ mod forward {
             let place =
                 spec.prepare_out(out, Overlap::Temporary, [self_].into_iter().chain(indices.iter().flatten()))?;
             if dispatch::on_cpu("index.Tensor_out", &place, [self_].into_iter().chain(indices.iter().flatten()))? {
-                advanced::index(&place, self_, &indices)?;
+                dispatch::written(advanced::index(&place, self_, &indices), [out])?;
             }
             place.finish(out)
         })

@@ -69,7 +69,7 @@ mod forward {
             let place =
                 spec.prepare_inplace(self_, Overlap::Temporary, [values].into_iter().chain(indices.iter().flatten()))?;
             if dispatch::on_cpu("index_put_", &place, [self_, values].into_iter().chain(indices.iter().flatten()))? {
-                advanced::index_put(&place, self_, &indices, values, accumulate)?;
+                dispatch::written(advanced::index_put(&place, self_, &indices, values, accumulate), [tensor])?;
             }
             place.finish(tensor)
         })

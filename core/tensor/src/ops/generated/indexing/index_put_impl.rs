@@ -99,7 +99,10 @@ mod forward {
                 &place,
                 [self_, values].into_iter().chain(indices.iter().flatten()),
             )? {
-                advanced::index_put_impl(&place, self_, &indices, values, accumulate, unsafe_)?;
+                dispatch::written(
+                    advanced::index_put_impl(&place, self_, &indices, values, accumulate, unsafe_),
+                    [tensor],
+                )?;
             }
             place.finish(tensor)
         })

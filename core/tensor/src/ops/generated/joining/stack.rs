@@ -58,7 +58,7 @@ mod forward {
             let spec = rules::stack(&tensors, dim)?;
             let place = spec.prepare_out(out, Overlap::Temporary, &tensors)?;
             if dispatch::on_cpu("stack.out", &place, &tensors)? {
-                joining::stack(&place, &tensors, dim)?;
+                dispatch::written(joining::stack(&place, &tensors, dim), [out])?;
             }
             place.finish(out)
         })

@@ -87,7 +87,10 @@ mod forward {
             let spec = rules::binary_cross_entropy(self_, target, weight.as_ref(), reduction)?;
             let place = spec.prepare_out(out, Overlap::Temporary, [self_, target].into_iter().chain(&weight))?;
             if dispatch::on_cpu("binary_cross_entropy.out", &place, [self_, target].into_iter().chain(&weight))? {
-                loss::binary_cross_entropy(&place, self_, target, weight.as_ref(), reduction)?;
+                dispatch::written(
+                    loss::binary_cross_entropy(&place, self_, target, weight.as_ref(), reduction),
+                    [out],
+                )?;
             }
             place.finish(out)
         })

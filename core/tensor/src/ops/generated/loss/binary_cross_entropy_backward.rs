@@ -124,7 +124,10 @@ mod forward {
                 &place,
                 [grad_output, self_, target].into_iter().chain(&weight),
             )? {
-                loss::binary_cross_entropy_backward(&place, grad_output, self_, target, weight.as_ref(), reduction)?;
+                dispatch::written(
+                    loss::binary_cross_entropy_backward(&place, grad_output, self_, target, weight.as_ref(), reduction),
+                    [grad_input],
+                )?;
             }
             place.finish(grad_input)
         })

@@ -178,15 +178,18 @@ mod forward {
                 &place,
                 [grad_output, self_, target, total_weight].into_iter().chain(&weight),
             )? {
-                loss::nll_loss_backward(
-                    &place,
-                    grad_output,
-                    self_,
-                    target,
-                    weight.as_ref(),
-                    reduction,
-                    ignore_index,
-                    total_weight,
+                dispatch::written(
+                    loss::nll_loss_backward(
+                        &place,
+                        grad_output,
+                        self_,
+                        target,
+                        weight.as_ref(),
+                        reduction,
+                        ignore_index,
+                        total_weight,
+                    ),
+                    [grad_input],
                 )?;
             }
             place.finish(grad_input)

@@ -100,7 +100,10 @@ mod forward {
             let place1 =
                 spec1.prepare_out(total_weight, Overlap::Temporary, [self_, target].into_iter().chain(&weight))?;
             if dispatch::on_cpu("nll_loss_forward.output", &place0, [self_, target].into_iter().chain(&weight))? {
-                loss::nll_loss_forward(&place0, &place1, self_, target, weight.as_ref(), reduction, ignore_index)?;
+                dispatch::written(
+                    loss::nll_loss_forward(&place0, &place1, self_, target, weight.as_ref(), reduction, ignore_index),
+                    [output, total_weight],
+                )?;
             }
             place0.finish(output)?;
             place1.finish(total_weight)

@@ -37,7 +37,7 @@ mod forward {
             let indices = &*indices.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("embedding_renorm_", self_, [indices])? {
-                index::embedding_renorm_(self_, indices, max_norm, norm_type)?;
+                dispatch::written(index::embedding_renorm_(self_, indices, max_norm, norm_type), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

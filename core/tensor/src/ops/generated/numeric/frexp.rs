@@ -61,7 +61,7 @@ mod forward {
             let place0 = spec0.prepare_out(mantissa, Overlap::Elementwise, [self_])?;
             let place1 = spec1.prepare_out(exponent, Overlap::Elementwise, [self_])?;
             if dispatch::on_cpu("frexp.Tensor_out", &place0, [self_])? {
-                numeric::frexp(&place0, &place1, self_)?;
+                dispatch::written(numeric::frexp(&place0, &place1, self_), [mantissa, exponent])?;
             }
             place0.finish(mantissa)?;
             place1.finish(exponent)

@@ -122,29 +122,30 @@ mod forward {
             state_sums.iter().try_for_each(Dense::check_writable)?;
             state_steps.iter().try_for_each(Dense::check_writable)?;
             let Some(first) = self_.first() else { return Ok(()) };
+            let written = [written_self, written_grads, written_state_sums, written_state_steps].concat();
             if dispatch::on_cpu(
                 "_fused_adagrad_",
                 first,
                 self_.iter().chain(&grads).chain(&state_sums).chain(&state_steps).chain(&grad_scale).chain(&found_inf),
             )? {
-                optim::fused_adagrad_(
-                    &self_,
-                    &grads,
-                    &state_sums,
-                    &state_steps,
-                    lr,
-                    lr_decay,
-                    weight_decay,
-                    eps,
-                    maximize,
-                    grad_scale.as_ref(),
-                    found_inf.as_ref(),
+                dispatch::written(
+                    optim::fused_adagrad_(
+                        &self_,
+                        &grads,
+                        &state_sums,
+                        &state_steps,
+                        lr,
+                        lr_decay,
+                        weight_decay,
+                        eps,
+                        maximize,
+                        grad_scale.as_ref(),
+                        found_inf.as_ref(),
+                    ),
+                    written.iter().copied(),
                 )?;
             }
-            written_self.iter().for_each(|tensor| tensor.bump_version());
-            written_grads.iter().for_each(|tensor| tensor.bump_version());
-            written_state_sums.iter().for_each(|tensor| tensor.bump_version());
-            written_state_steps.iter().for_each(|tensor| tensor.bump_version());
+            written.into_iter().for_each(Tensor::bump_version);
             Ok(())
         })
     }

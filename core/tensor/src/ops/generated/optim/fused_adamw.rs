@@ -149,6 +149,8 @@ mod forward {
             exp_avg_sqs.iter().try_for_each(Dense::check_writable)?;
             max_exp_avg_sqs.iter().try_for_each(Dense::check_writable)?;
             let Some(first) = self_.first() else { return Ok(()) };
+            let written =
+                [written_self, written_grads, written_exp_avgs, written_exp_avg_sqs, written_max_exp_avg_sqs].concat();
             if dispatch::on_cpu(
                 "_fused_adamw_",
                 first,
@@ -162,29 +164,28 @@ mod forward {
                     .chain(&grad_scale)
                     .chain(&found_inf),
             )? {
-                optim::fused_adamw_(
-                    &self_,
-                    &grads,
-                    &exp_avgs,
-                    &exp_avg_sqs,
-                    &max_exp_avg_sqs,
-                    &state_steps,
-                    lr,
-                    beta1,
-                    beta2,
-                    weight_decay,
-                    eps,
-                    amsgrad,
-                    maximize,
-                    grad_scale.as_ref(),
-                    found_inf.as_ref(),
+                dispatch::written(
+                    optim::fused_adamw_(
+                        &self_,
+                        &grads,
+                        &exp_avgs,
+                        &exp_avg_sqs,
+                        &max_exp_avg_sqs,
+                        &state_steps,
+                        lr,
+                        beta1,
+                        beta2,
+                        weight_decay,
+                        eps,
+                        amsgrad,
+                        maximize,
+                        grad_scale.as_ref(),
+                        found_inf.as_ref(),
+                    ),
+                    written.iter().copied(),
                 )?;
             }
-            written_self.iter().for_each(|tensor| tensor.bump_version());
-            written_grads.iter().for_each(|tensor| tensor.bump_version());
-            written_exp_avgs.iter().for_each(|tensor| tensor.bump_version());
-            written_exp_avg_sqs.iter().for_each(|tensor| tensor.bump_version());
-            written_max_exp_avg_sqs.iter().for_each(|tensor| tensor.bump_version());
+            written.into_iter().for_each(Tensor::bump_version);
             Ok(())
         })
     }

@@ -142,6 +142,9 @@ mod forward {
             grad_avgs.iter().try_for_each(Dense::check_writable)?;
             momentum_buffer_list.iter().try_for_each(Dense::check_writable)?;
             let Some(first) = self_.first() else { return Ok(()) };
+            let written =
+                [written_self, written_grads, written_square_avgs, written_grad_avgs, written_momentum_buffer_list]
+                    .concat();
             if dispatch::on_cpu(
                 "_fused_rmsprop_",
                 first,
@@ -154,28 +157,27 @@ mod forward {
                     .chain(&grad_scale)
                     .chain(&found_inf),
             )? {
-                optim::fused_rmsprop_(
-                    &self_,
-                    &grads,
-                    &square_avgs,
-                    &grad_avgs,
-                    &momentum_buffer_list,
-                    lr,
-                    alpha,
-                    eps,
-                    weight_decay,
-                    momentum,
-                    centered,
-                    maximize,
-                    grad_scale.as_ref(),
-                    found_inf.as_ref(),
+                dispatch::written(
+                    optim::fused_rmsprop_(
+                        &self_,
+                        &grads,
+                        &square_avgs,
+                        &grad_avgs,
+                        &momentum_buffer_list,
+                        lr,
+                        alpha,
+                        eps,
+                        weight_decay,
+                        momentum,
+                        centered,
+                        maximize,
+                        grad_scale.as_ref(),
+                        found_inf.as_ref(),
+                    ),
+                    written.iter().copied(),
                 )?;
             }
-            written_self.iter().for_each(|tensor| tensor.bump_version());
-            written_grads.iter().for_each(|tensor| tensor.bump_version());
-            written_square_avgs.iter().for_each(|tensor| tensor.bump_version());
-            written_grad_avgs.iter().for_each(|tensor| tensor.bump_version());
-            written_momentum_buffer_list.iter().for_each(|tensor| tensor.bump_version());
+            written.into_iter().for_each(Tensor::bump_version);
             Ok(())
         })
     }

@@ -123,29 +123,31 @@ mod forward {
             grads.iter().try_for_each(Dense::check_writable)?;
             momentum_buffer_list.iter().try_for_each(Dense::check_writable)?;
             let Some(first) = self_.first() else { return Ok(()) };
+            let written = [written_self, written_grads, written_momentum_buffer_list].concat();
             if dispatch::on_cpu(
                 "_fused_sgd_",
                 first,
                 self_.iter().chain(&grads).chain(&momentum_buffer_list).chain(&grad_scale).chain(&found_inf),
             )? {
-                optim::fused_sgd_(
-                    &self_,
-                    &grads,
-                    &momentum_buffer_list,
-                    weight_decay,
-                    momentum,
-                    lr,
-                    dampening,
-                    nesterov,
-                    maximize,
-                    is_first_step,
-                    grad_scale.as_ref(),
-                    found_inf.as_ref(),
+                dispatch::written(
+                    optim::fused_sgd_(
+                        &self_,
+                        &grads,
+                        &momentum_buffer_list,
+                        weight_decay,
+                        momentum,
+                        lr,
+                        dampening,
+                        nesterov,
+                        maximize,
+                        is_first_step,
+                        grad_scale.as_ref(),
+                        found_inf.as_ref(),
+                    ),
+                    written.iter().copied(),
                 )?;
             }
-            written_self.iter().for_each(|tensor| tensor.bump_version());
-            written_grads.iter().for_each(|tensor| tensor.bump_version());
-            written_momentum_buffer_list.iter().for_each(|tensor| tensor.bump_version());
+            written.into_iter().for_each(Tensor::bump_version);
             Ok(())
         })
     }

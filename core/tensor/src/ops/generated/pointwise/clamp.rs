@@ -155,7 +155,7 @@ mod forward {
             let spec = rules::clamp_tensor(self_, min.as_ref(), max.as_ref())?;
             let place = spec.prepare_inplace(self_, Overlap::Elementwise, min.iter().chain(&max))?;
             if dispatch::on_cpu("clamp_.Tensor", &place, [self_].into_iter().chain(&min).chain(&max))? {
-                pointwise::clamp_tensor(&place, self_, min.as_ref(), max.as_ref())?;
+                dispatch::written(pointwise::clamp_tensor(&place, self_, min.as_ref(), max.as_ref()), [tensor])?;
             }
             place.finish(tensor)
         })
@@ -169,7 +169,7 @@ mod forward {
             let spec = rules::clamp_tensor(self_, min.as_ref(), max.as_ref())?;
             let place = spec.prepare_out(out, Overlap::Elementwise, [self_].into_iter().chain(&min).chain(&max))?;
             if dispatch::on_cpu("clamp.Tensor_out", &place, [self_].into_iter().chain(&min).chain(&max))? {
-                pointwise::clamp_tensor(&place, self_, min.as_ref(), max.as_ref())?;
+                dispatch::written(pointwise::clamp_tensor(&place, self_, min.as_ref(), max.as_ref()), [out])?;
             }
             place.finish(out)
         })

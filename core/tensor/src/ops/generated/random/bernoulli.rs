@@ -130,7 +130,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("bernoulli_.float", self_, [])? {
-                random::bernoulli_float_(self_, p, generator)?;
+                dispatch::written(random::bernoulli_float_(self_, p, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())
@@ -144,7 +144,7 @@ mod forward {
             let p = &*p.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("bernoulli_.Tensor", self_, [p])? {
-                random::bernoulli_tensor_(self_, p, generator)?;
+                dispatch::written(random::bernoulli_tensor_(self_, p, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

@@ -35,7 +35,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("cauchy_", self_, [])? {
-                random::cauchy_(self_, median, sigma, generator)?;
+                dispatch::written(random::cauchy_(self_, median, sigma, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

@@ -35,7 +35,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("exponential_", self_, [])? {
-                random::exponential_(self_, lambd, generator)?;
+                dispatch::written(random::exponential_(self_, lambd, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

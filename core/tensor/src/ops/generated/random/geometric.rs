@@ -35,7 +35,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("geometric_", self_, [])? {
-                random::geometric_(self_, p, generator)?;
+                dispatch::written(random::geometric_(self_, p, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

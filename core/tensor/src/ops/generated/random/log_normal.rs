@@ -35,7 +35,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("log_normal_", self_, [])? {
-                random::log_normal_(self_, mean, std, generator)?;
+                dispatch::written(random::log_normal_(self_, mean, std, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

@@ -171,7 +171,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("normal_", self_, [])? {
-                random::normal_(self_, mean, std, generator)?;
+                dispatch::written(random::normal_(self_, mean, std, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

@@ -72,7 +72,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("random_", self_, [])? {
-                random::random_(self_, generator)?;
+                dispatch::written(random::random_(self_, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())
@@ -85,7 +85,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("random_.from", self_, [])? {
-                random::random_from_(self_, from, to, generator)?;
+                dispatch::written(random::random_from_(self_, from, to, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())
@@ -98,7 +98,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("random_.to", self_, [])? {
-                random::random_to_(self_, to, generator)?;
+                dispatch::written(random::random_to_(self_, to, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

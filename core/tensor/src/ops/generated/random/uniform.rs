@@ -35,7 +35,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             self_.check_writable()?;
             if dispatch::on_cpu("uniform_", self_, [])? {
-                random::uniform_(self_, from, to, generator)?;
+                dispatch::written(random::uniform_(self_, from, to, generator), [tensor])?;
             }
             tensor.bump_version();
             Ok(())

@@ -62,7 +62,7 @@ mod forward {
             let place0 = spec0.prepare_out(min, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(max, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("aminmax.out", &place0, [self_])? {
-                reduce::aminmax(&place0, &place1, self_, dim, keepdim)?;
+                dispatch::written(reduce::aminmax(&place0, &place1, self_, dim, keepdim), [min, max])?;
             }
             place0.finish(min)?;
             place1.finish(max)

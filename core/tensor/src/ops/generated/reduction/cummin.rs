@@ -64,7 +64,7 @@ mod forward {
             let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("cummin.out", &place0, [self_])? {
-                reduce::cummin(&place0, &place1, self_, dim)?;
+                dispatch::written(reduce::cummin(&place0, &place1, self_, dim), [values, indices])?;
             }
             place0.finish(values)?;
             place1.finish(indices)

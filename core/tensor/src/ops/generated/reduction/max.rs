@@ -107,7 +107,7 @@ mod forward {
             let place0 = spec0.prepare_out(max, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(max_values, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("max.dim_max", &place0, [self_])? {
-                reduce::max_dim(&place0, &place1, self_, dim, keepdim)?;
+                dispatch::written(reduce::max_dim(&place0, &place1, self_, dim, keepdim), [max, max_values])?;
             }
             place0.finish(max)?;
             place1.finish(max_values)

@@ -92,7 +92,7 @@ mod forward {
             let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("median.dim_values", &place0, [self_])? {
-                reduce::median_dim(&place0, &place1, self_, dim, keepdim)?;
+                dispatch::written(reduce::median_dim(&place0, &place1, self_, dim, keepdim), [values, indices])?;
             }
             place0.finish(values)?;
             place1.finish(indices)

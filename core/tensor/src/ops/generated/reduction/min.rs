@@ -107,7 +107,7 @@ mod forward {
             let place0 = spec0.prepare_out(min, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(min_indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("min.dim_min", &place0, [self_])? {
-                reduce::min_dim(&place0, &place1, self_, dim, keepdim)?;
+                dispatch::written(reduce::min_dim(&place0, &place1, self_, dim, keepdim), [min, min_indices])?;
             }
             place0.finish(min)?;
             place1.finish(min_indices)

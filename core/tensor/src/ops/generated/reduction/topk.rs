@@ -78,7 +78,7 @@ mod forward {
             let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("topk.values", &place0, [self_])? {
-                reduce::topk(&place0, &place1, self_, k, dim, largest, sorted)?;
+                dispatch::written(reduce::topk(&place0, &place1, self_, k, dim, largest, sorted), [values, indices])?;
             }
             place0.finish(values)?;
             place1.finish(indices)

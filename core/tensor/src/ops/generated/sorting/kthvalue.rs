@@ -78,7 +78,7 @@ mod forward {
             let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("kthvalue.values", &place0, [self_])? {
-                sorting::kthvalue(&place0, &place1, self_, k, dim, keepdim)?;
+                dispatch::written(sorting::kthvalue(&place0, &place1, self_, k, dim, keepdim), [values, indices])?;
             }
             place0.finish(values)?;
             place1.finish(indices)

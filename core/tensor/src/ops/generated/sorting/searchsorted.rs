@@ -151,7 +151,10 @@ mod forward {
                 spec.prepare_out(out, Overlap::Temporary, [sorted_sequence, self_].into_iter().chain(&sorter))?;
             if dispatch::on_cpu("searchsorted.Tensor_out", &place, [sorted_sequence, self_].into_iter().chain(&sorter))?
             {
-                sorting::searchsorted(&place, sorted_sequence, self_, out_int32, right, side, sorter.as_ref())?;
+                dispatch::written(
+                    sorting::searchsorted(&place, sorted_sequence, self_, out_int32, right, side, sorter.as_ref()),
+                    [out],
+                )?;
             }
             place.finish(out)
         })
@@ -192,7 +195,18 @@ mod forward {
             let spec = rules::searchsorted_scalar(sorted_sequence, self_, out_int32, right, side, sorter.as_ref())?;
             let place = spec.prepare_out(out, Overlap::Temporary, [sorted_sequence].into_iter().chain(&sorter))?;
             if dispatch::on_cpu("searchsorted.Scalar_out", &place, [sorted_sequence].into_iter().chain(&sorter))? {
-                sorting::searchsorted_scalar(&place, sorted_sequence, self_, out_int32, right, side, sorter.as_ref())?;
+                dispatch::written(
+                    sorting::searchsorted_scalar(
+                        &place,
+                        sorted_sequence,
+                        self_,
+                        out_int32,
+                        right,
+                        side,
+                        sorter.as_ref(),
+                    ),
+                    [out],
+                )?;
             }
             place.finish(out)
         })

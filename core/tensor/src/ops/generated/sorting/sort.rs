@@ -100,7 +100,7 @@ mod forward {
             let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("sort.values", &place0, [self_])? {
-                sorting::sort(&place0, &place1, self_, dim, descending)?;
+                dispatch::written(sorting::sort(&place0, &place1, self_, dim, descending), [values, indices])?;
             }
             place0.finish(values)?;
             place1.finish(indices)
@@ -134,7 +134,10 @@ mod forward {
             let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
             let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
             if dispatch::on_cpu("sort.values_stable", &place0, [self_])? {
-                sorting::sort_stable(&place0, &place1, self_, stable, dim, descending)?;
+                dispatch::written(
+                    sorting::sort_stable(&place0, &place1, self_, stable, dim, descending),
+                    [values, indices],
+                )?;
             }
             place0.finish(values)?;
             place1.finish(indices)

@@ -143,9 +143,9 @@ class LibraryTest {
                 library.define("number(Tensor x) -> float").implement("number", Library.Key.COMPOSITE, arguments -> 3);
                 Tensor x = Torch.ones(1);
                 String text = assertThrows(TensorTypeException.class, () -> Library.call("java_results::text", x)).getMessage();
-                assertTrue(text.startsWith("operator java_results::text: result 0 must be Tensor, not str"), text);
+                assertTrue(text.startsWith("the kernel of operator java_results::text: result 0 must be Tensor, not str"), text);
                 text = assertThrows(TensorTypeException.class, () -> Library.call("java_results::tensor", x)).getMessage();
-                assertTrue(text.startsWith("operator java_results::tensor: result 0 must be int, not Tensor"), text);
+                assertTrue(text.startsWith("the kernel of operator java_results::tensor: result 0 must be int, not Tensor"), text);
                 assertEquals(3.0, ((Scalar) Library.call("java_results::number", x)[0]).doubleValue());
                 assertEquals("the kernel of 'text' for CPU is null",
                     assertThrows(NullPointerException.class, () -> library.implement("text", Library.Key.CPU, null)).getMessage());
