@@ -135,6 +135,21 @@ class OptimStateTest {
     }
 
     @Test
+    void aHistoryThatIsHalfThereIsSaid() {
+        Leaks.none(() -> {
+            Tensor w = weight();
+            try (LBFGS lbfgs = new LBFGS(List.of(w), new LBFGS.Options(0.1).withMaxIter(3))) {
+                step(lbfgs, w);
+                Map<String, Tensor> state = new LinkedHashMap<>(lbfgs.stateDict());
+                long rows = state.remove("state.0.old_stps").size(0);
+                lbfgs.loadStateDict(state);
+                assertEquals("the state of LBFGS was loaded with " + rows + " old_dirs and 0 old_stps: they belong together",
+                    assertThrows(IllegalStateException.class, () -> step(lbfgs, w)).getMessage());
+            }
+        });
+    }
+
+    @Test
     void momentsTakeTheDtypeOfTheParameter() {
         Leaks.none(() -> {
             Tensor w = weight();

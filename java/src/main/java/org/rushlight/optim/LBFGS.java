@@ -223,6 +223,10 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
             double lossBefore = owner.number("prev_loss");
             unpack("old_dirs", dirs);
             unpack("old_stps", steps);
+            if (dirs.size() != steps.size()) {
+                throw new IllegalStateException(
+                    "the state of LBFGS was loaded with " + dirs.size() + " old_dirs and " + steps.size() + " old_stps: they belong together");
+            }
             for (long iteration = 1; iteration <= options.maxIter; iteration++) {
                 iterations++;
                 if (d == null || before == null || diagonal == null) {
