@@ -223,6 +223,16 @@ class DataLoaderTest {
     }
 
     @Test
+    void aTimeoutMayBeLongerThanNumbersCount() {
+        Leaks.none(() -> {
+            try (DataLoader<Tensor, Tensor> loader =
+                    loader(numbers(), new DataLoader.Options(10).withWorkers(1).withTimeout(Duration.ofSeconds(Long.MAX_VALUE)))) {
+                assertEquals(10, loader.iterator().next().size(0));
+            }
+        });
+    }
+
+    @Test
     @Timeout(30)
     void batchesMayComeAsTheyAreReady() throws InterruptedException {
         CountDownLatch said = new CountDownLatch(1);

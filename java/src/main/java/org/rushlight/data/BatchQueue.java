@@ -1,5 +1,8 @@
 package org.rushlight.data;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -59,13 +62,12 @@ final class BatchQueue<B> {
                 wait();
                 continue;
             }
-            // Rounded up: a wait for 0 ms would have no end.
-            long left = timeout.minusNanos(System.nanoTime() - start).plusNanos(999_999).toMillis();
+            long left = NANOSECONDS.convert(timeout) - (System.nanoTime() - start);
             if (left <= 0) {
                 throw new RushlightException(
-                    "Timeout in DataLoader queue while waiting for next batch (timeout was " + timeout.toMillis() + " ms)");
+                    "Timeout in DataLoader queue while waiting for next batch (timeout was " + MILLISECONDS.convert(timeout) + " ms)");
             }
-            wait(left);
+            NANOSECONDS.timedWait(this, left);
         }
         return null;
     }
