@@ -45,7 +45,7 @@ fn wrong_calls_by_name_say_what_is_wrong() {
     let error = call("add", "Tensor", vec![Value::from(&a), Value::from(&a)], vec![("beta".into(), Value::None)]);
     assert_eq!(error.message(), "add.Tensor: got an unexpected keyword argument 'beta'");
     let error = call("reshape", "", vec![Value::from(&a), Value::Scalars(vec![1.into(), 2.5.into()])], vec![]);
-    assert_eq!(error.message(), "aten::reshape: argument 'shape' must be int, not float");
+    assert_eq!(error.message(), "reshape: argument 'shape' must be int, not float");
 }
 
 /// Languages without types have lists of numbers, and empty lists.
