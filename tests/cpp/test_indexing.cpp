@@ -26,6 +26,13 @@ TEST(Indexing, Values) {
   EXPECT_EQ(x.index({Slice(1, 2), 0, Slice(1, 3)}).sum().item<int>(), 13 + 14);
 }
 
+// What PyTorch 2.7.1 answers for x[mask, [0, 1, 2]].
+TEST(Indexing, AMaskOfTwoDimensionsBesideATensor) {
+  torch::Tensor x = grid();
+  torch::Tensor mask = torch::tensor({true, false, true, false, true, false}).view({2, 3});
+  EXPECT_TRUE(x.index({mask, torch::tensor({0, 1, 2})}).equal(torch::tensor({0, 9, 18})));
+}
+
 TEST(Indexing, Writing) {
   torch::Tensor x = grid();
   x.index_put_({0, Slice(), 0}, torch::tensor({100, 200, 300}));

@@ -123,7 +123,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
 }
 
 /// The body of a tensor whose bytes are in host memory, and are its elements.
-fn on_host(tensor: &Tensor) -> Result<Dense> {
+pub(crate) fn on_host(tensor: &Tensor) -> Result<Dense> {
     ensure!(
         !tensor.is_conj() && !tensor.is_neg(),
         Runtime,

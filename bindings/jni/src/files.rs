@@ -1,11 +1,15 @@
 //! State dicts in files.
 
-use crate::support::{EnvUnowned, Frame, JClass, JLongs, JObject, JString, border, guard, jboolean, jint, jlong};
+use crate::arrays::on_host;
+use crate::support::{
+    EnvUnowned, Frame, JClass, JLongs, JObject, JString, TensorHandle, border, guard, jboolean, jint, jlong,
+};
 use jni::objects::JObjectArray;
 use jni::sys::jobjectArray;
-use rushlight_base::{Result, bail};
-use rushlight_io::{Entry, pt, safetensors};
+use rushlight_base::{DType, Result, bail, ensure};
+use rushlight_io::{Entry, filled_storage, pt, safetensors};
 use rushlight_tensor::Tensor;
+use std::io::Cursor;
 
 /// Formats, as the constants of `StateDict.Format` are numbered.
 const AUTO: jint = 0;
@@ -33,6 +37,34 @@ fn names(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result
     Ok(names)
 }
 
+/// What is saved: names and tensors, which are paired.
+fn entries(
+    frame: &mut Frame<'_>,
+    name_array: &JObjectArray<'_, JString<'_>>,
+    tensors: &JLongs<'_>,
+) -> Result<Vec<Entry>> {
+    let names = names(frame, name_array)?;
+    let tensors = frame.tensors(tensors, "tensors")?;
+    names.into_iter().zip(tensors.refs()).map(|(name, tensor)| entry(name, tensor)).collect()
+}
+
+/// A `String[]` and a `long[]` of handles.
+fn give_entries(frame: &mut Frame<'_>, entries: Vec<Entry>) -> Result<jobjectArray> {
+    let names = JObjectArray::<JString<'_>>::new(frame.env(), entries.len(), JString::null()).map_err(border)?;
+    let mut tensors = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.into_iter().enumerate() {
+        let name = frame.env().new_string(&entry.name).map_err(border)?;
+        names.set_element(frame.env(), index, &name).map_err(border)?;
+        frame.env().delete_local_ref(name);
+        tensors.push(tensor(entry)?);
+    }
+    let pair = JObjectArray::<JObject<'_>>::new(frame.env(), 2, JObject::null()).map_err(border)?;
+    pair.set_element(frame.env(), 0, JObject::from(names)).map_err(border)?;
+    let handles = frame.give_all(tensors)?;
+    frame.set_array(&pair, 1, handles)?;
+    Ok(pair.as_raw())
+}
+
 /// `NativeCore.saveStateDict`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_saveStateDict<'l>(
@@ -45,10 +77,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_saveStateDict<'l>(
 ) {
     guard(env, |frame| {
         let path = frame.string(&path, "file")?;
-        let names = names(frame, &name_array)?;
-        let tensors = frame.tensors(&tensors, "tensors")?;
-        let pairs = names.into_iter().zip(tensors.refs());
-        let entries = pairs.map(|(name, tensor)| entry(name, tensor)).collect::<Result<Vec<Entry>>>()?;
+        let entries = entries(frame, &name_array, &tensors)?;
         match format {
             AUTO => rushlight_io::save(path, &entries),
             PT => pt::save(path, &entries),
@@ -104,19 +133,52 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_loadStateDict<'l>(
 ) -> jobjectArray {
     guard(env, |frame| {
         let path = frame.string(&path, "file")?;
-        let entries = rushlight_io::load(path)?;
-        let names = JObjectArray::<JString<'_>>::new(frame.env(), entries.len(), JString::null()).map_err(border)?;
-        let mut tensors = Vec::with_capacity(entries.len());
-        for (index, entry) in entries.into_iter().enumerate() {
-            let name = frame.env().new_string(&entry.name).map_err(border)?;
-            names.set_element(frame.env(), index, &name).map_err(border)?;
-            frame.env().delete_local_ref(name);
-            tensors.push(tensor(entry)?);
-        }
-        let pair = JObjectArray::<JObject<'_>>::new(frame.env(), 2, JObject::null()).map_err(border)?;
-        pair.set_element(frame.env(), 0, JObject::from(names)).map_err(border)?;
-        let handles = frame.give_all(tensors)?;
-        frame.set_array(&pair, 1, handles)?;
-        Ok(pair.as_raw())
+        give_entries(frame, rushlight_io::load(path)?)
+    })
+}
+
+/// `NativeCore.loadStateDictBytes`: of a uint8 tensor that nobody else has.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_loadStateDictBytes<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    bytes: TensorHandle,
+) -> jobjectArray {
+    guard(env, |frame| {
+        let dense = on_host(&*bytes.get("bytes")?)?;
+        ensure!(dense.dtype == DType::U8 && dense.is_contiguous(), Type, "argument 'bytes' is no row of bytes");
+        let length = dense.numel() as usize;
+        let bytes: &[u8] = match length {
+            0 => &[],
+            // SAFETY: a contiguous tensor on the host has as many bytes there as it has elements, and `dense` keeps
+            // them; `StateDict` has made the tensor for this call, so that nobody writes to them.
+            _ => unsafe { std::slice::from_raw_parts(dense.ptr(), length) },
+        };
+        give_entries(frame, rushlight_io::read(Cursor::new(bytes))?)
+    })
+}
+
+/// `NativeCore.stateDictBytes`: a file as a uint8 tensor.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_stateDictBytes<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    name_array: JObjectArray<'l, JString<'l>>,
+    tensors: JLongs<'l>,
+    format: jint,
+) -> jlong {
+    guard(env, |frame| {
+        let entries = entries(frame, &name_array, &tensors)?;
+        let bytes = match format {
+            PT => pt::to_bytes(&entries)?,
+            SAFETENSORS => safetensors::to_bytes(&entries, None)?,
+            _ => bail!(Value, "unknown file format number {format}"),
+        };
+        let storage = filled_storage(bytes.len(), |to| {
+            to.copy_from_slice(&bytes);
+            Ok(())
+        })?;
+        let row = Entry::contiguous("", DType::U8, &[bytes.len() as i64], storage)?;
+        Ok(frame.give(tensor(row)?))
     })
 }

@@ -1,10 +1,11 @@
 //! What a tensor is: the accessors of `NativeCore`.
 
-use crate::support::JLongs;
 use crate::support::{
-    EnvUnowned, Frame, JClass, TensorHandle, border, device_code, guard, jboolean, jint, jlong, jlongArray, jobject,
+    EnvUnowned, Frame, JClass, JDoubles, JInts, JLongs, TensorHandle, border, device_code, dtype, guard, jboolean,
+    jint, jlong, jlongArray, jobject, memory_format,
 };
-use rushlight_base::{MemoryFormat, Result};
+use rushlight_base::Result;
+use rushlight_tensor::ops::rules;
 
 fn give_longs(frame: &mut Frame<'_>, values: &[i64]) -> Result<jlongArray> {
     let array = JLongs::new(frame.env(), values.len()).map_err(border)?;
@@ -101,8 +102,78 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_isContiguous<'l>(
     env: EnvUnowned<'l>,
     _class: JClass<'l>,
     tensor: TensorHandle,
+    format: jint,
 ) -> jboolean {
-    guard(env, |_| Ok(tensor.get("self")?.is_contiguous(MemoryFormat::Contiguous)))
+    guard(env, |_| Ok(tensor.get("self")?.is_contiguous(memory_format(format)?)))
+}
+
+/// `NativeCore.isConj`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isConj<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.is_conj()))
+}
+
+/// `NativeCore.isNeg`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isNeg<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.is_neg()))
+}
+
+/// `NativeCore.viewBase`: 0 for what is no view.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_viewBase<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |frame| Ok(tensor.get("self")?.view_base().map_or(0, |base| frame.give(base))))
+}
+
+/// `NativeCore.promoteTypes`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_promoteTypes<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    a: jint,
+    b: jint,
+) -> jint {
+    guard(env, |_| Ok(dtype(a)?.promote(dtype(b)?)? as jint))
+}
+
+/// `NativeCore.canCast`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_canCast<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    from: jint,
+    to: jint,
+) -> jboolean {
+    guard(env, |_| Ok(dtype(from)?.can_cast(dtype(to)?)))
+}
+
+/// `NativeCore.resultType`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_resultType<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensors: JLongs<'l>,
+    tags: JInts<'l>,
+    bits: JLongs<'l>,
+    imags: JDoubles<'l>,
+) -> jint {
+    guard(env, |frame| {
+        let numbers = frame.scalars(&tags, &bits, &imags, "numbers")?;
+        let tensors = frame.tensors(&tensors, "tensors")?;
+        Ok(rules::result_type(&tensors.refs(), &numbers)? as jint)
+    })
 }
 
 /// `NativeCore.isAlias`

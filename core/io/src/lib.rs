@@ -19,7 +19,7 @@ pub use state::{Incompatible, copy_state};
 
 use rushlight_base::{Result, ensure, err};
 use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Loads the tensors of a `.pt` or safetensors file; the content tells which it is.
@@ -28,12 +28,22 @@ pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
 }
 
 fn load_with(path: &Path, entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>) -> Result<Vec<Entry>> {
-    let mut source = open(path)?;
-    let entries = pt::is_pt(&mut source).and_then(|is_pt| match is_pt {
+    read_with(open(path)?, entries_of).map_err(|error| error.context(path.display()))
+}
+
+/// Reads the tensors of a file from any source that can seek, from its start.
+pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
+    read_with(source, |checkpoint| Ok(checkpoint.entries))
+}
+
+fn read_with(
+    mut source: impl Read + Seek,
+    entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>,
+) -> Result<Vec<Entry>> {
+    match pt::is_pt(&mut source)? {
         true => pt::read(source).and_then(entries_of),
         false => safetensors::read(source).map(|file| file.entries),
-    });
-    entries.map_err(|error| error.context(path.display()))
+    }
 }
 
 /// Loads the tensors of a file and the values beside them, which `pt::Checkpoint::into_entries_and_values` names;
@@ -66,6 +76,6 @@ fn length_of(source: &mut impl Seek) -> Result<u64> {
 fn reserve(bytes: usize) -> Result<Vec<u8>> {
     let mut vector = Vec::new();
     let reserved = vector.try_reserve_exact(bytes);
-    ensure!(reserved.is_ok(), OutOfMemory, "cannot allocate {bytes} bytes to read a file");
+    ensure!(reserved.is_ok(), OutOfMemory, "cannot allocate {bytes} bytes for a file");
     Ok(vector)
 }

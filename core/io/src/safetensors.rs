@@ -99,7 +99,10 @@ pub fn save(path: impl AsRef<Path>, entries: &[Entry], metadata: Option<HashMap<
 
 /// A file in memory.
 pub fn to_bytes(entries: &[Entry], metadata: Option<HashMap<String, String>>) -> Result<Vec<u8>> {
-    ::safetensors::serialize(prepare(entries)?, metadata).map_err(|error| err!(Io, "{error}"))
+    let tensors = prepare(entries)?;
+    // The crate asks for the whole at once and cannot say that there is no room, so that is found out here.
+    reserve(tensors.iter().fold(0, |sum: usize, (_, row)| sum.saturating_add(row.bytes.len())))?;
+    ::safetensors::serialize(tensors, metadata).map_err(|error| err!(Io, "{error}"))
 }
 
 /// A tensor as the crate wants it.

@@ -114,3 +114,17 @@ fn what_a_format_cannot_hold_is_refused() {
     meta.storage = Storage::meta(8).unwrap();
     assert_eq!(pt::write(Cursor::new(Vec::new()), &[meta]).unwrap_err().kind(), ErrorKind::Io);
 }
+
+/// A file in memory is the file.
+#[test]
+fn files_in_memory_are_read_and_written() {
+    let entries = vec![entry("a", DType::F32, &[2, 3]), entry("b", DType::I64, &[0])];
+    for bytes in [pt::to_bytes(&entries).unwrap(), safetensors::to_bytes(&entries, None).unwrap()] {
+        let read = rushlight_io::read(Cursor::new(&bytes)).unwrap();
+        assert_eq!(read.len(), entries.len());
+        for written in &entries {
+            assert_same(read.iter().find(|entry| entry.name == written.name).unwrap(), written);
+        }
+    }
+    assert!(rushlight_io::read(Cursor::new(b"")).is_err());
+}

@@ -134,8 +134,10 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
   if (consumed > dims && dims > 0) rlt::raise<IndexError>("too many indices for tensor of dimension " + std::to_string(dims));
   int64_t dim = 0;
   int64_t position = 0;
+  // A mask of several dimensions has one place in the list.
+  int64_t behind_masks = 0;
   auto keep = [&](Tensor tensor) {
-    result.tensors.resize(static_cast<size_t>(dim));
+    result.tensors.resize(static_cast<size_t>(dim - behind_masks));
     result.tensors.push_back(std::move(tensor));
     result.advanced = true;
     ++dim;
@@ -171,7 +173,10 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
       }
       if (dtype == kByte) rlt::warn_of_byte_mask();
       keep(index.tensor());
-      if (mask) dim += width - 1;
+      if (mask) {
+        dim += width - 1;
+        behind_masks += width - 1;
+      }
     }
     ++position;
   }

@@ -15,7 +15,7 @@ mod write;
 pub use flatten::Leaf;
 pub use pickle::Kind;
 pub use read::{Checkpoint, is_pt, load, read};
-pub use write::{save, write};
+pub use write::{save, to_bytes, write};
 
 use rushlight_base::DType;
 

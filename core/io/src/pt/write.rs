@@ -7,10 +7,11 @@
 use super::STORAGES;
 use crate::atomic;
 use crate::entry::{Entry, storage_bytes};
+use crate::reserve;
 use rushlight_base::{DType, Result, Storage, ensure, err};
 use std::collections::HashSet;
 use std::fs::OpenOptions;
-use std::io::{BufWriter, Seek, Write};
+use std::io::{BufWriter, Cursor, Seek, Write};
 use std::path::Path;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -30,6 +31,18 @@ pub fn save(path: impl AsRef<Path>, entries: &[Entry]) -> Result<()> {
         write(&mut sink, entries)?;
         Ok(sink.flush()?)
     })
+}
+
+/// A file in memory.
+pub fn to_bytes(entries: &[Entry]) -> Result<Vec<u8>> {
+    let mut sink = Cursor::new(room_for(entries)?);
+    write(&mut sink, entries)?;
+    Ok(sink.into_inner())
+}
+
+/// An empty vector with room for the elements, which are most of a file: where they do not fit, that is an error.
+fn room_for(entries: &[Entry]) -> Result<Vec<u8>> {
+    reserve(Storages::collect(entries).0.iter().fold(0, |sum: usize, (storage, _)| sum.saturating_add(storage.bytes())))
 }
 
 /// Writes to any sink that can seek.

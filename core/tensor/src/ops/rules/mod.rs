@@ -64,7 +64,7 @@ pub use numeric::*;
 pub use pointwise::*;
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
-pub use promotion::{Promotion, common_dtype, scalar_dtype};
+pub use promotion::{Promotion, common_dtype, result_type, scalar_dtype};
 pub use reduction::*;
 pub use regions::*;
 #[cfg(feature = "op-sorting")]

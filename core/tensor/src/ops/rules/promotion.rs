@@ -4,6 +4,7 @@
 //! of a higher category. A floating number counts as the default dtype.
 
 use crate::dense::Dense;
+use crate::refcount::Tensor;
 use rushlight_base::{Category, DType, Result, Scalar, runtime};
 
 /// Type promotion in the making: the promoted dtype of each of the three ranks of operands.
@@ -86,6 +87,15 @@ pub fn common_dtype(inputs: &[&Dense]) -> Result<DType> {
         return Ok(a.dtype);
     }
     promote(inputs)
+}
+
+/// The dtype that tensors and numbers are brought to together (`torch.result_type`).
+pub fn result_type(tensors: &[&Tensor], numbers: &[Scalar]) -> Result<DType> {
+    let mut promotion = Promotion::default();
+    for tensor in tensors {
+        promotion = promotion.with(&*tensor.dense()?)?;
+    }
+    numbers.iter().try_fold(promotion, |promotion, number| promotion.with_scalar(*number))?.dtype()
 }
 
 fn promote(inputs: &[&Dense]) -> Result<DType> {

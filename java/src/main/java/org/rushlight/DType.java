@@ -2,7 +2,13 @@ package org.rushlight;
 
 import org.jspecify.annotations.Nullable;
 
-/** Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them. */
+/**
+ * Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them.
+ *
+ * <pre>{@code
+ * System.out.println(DType.BFLOAT16 + " " + DType.BFLOAT16.size()); // torch.bfloat16 2
+ * }</pre>
+ */
 public enum DType {
     /** Unsigned 8-bit integer. */
     UINT8(0, 1, "uint8"),
@@ -81,6 +87,18 @@ public enum DType {
      */
     public boolean isComplex() {
         return this == COMPLEX32 || this == COMPLEX64 || this == COMPLEX128;
+    }
+
+    /**
+     * Can this dtype hold negative numbers?
+     *
+     * @return false for bool and the unsigned integers
+     */
+    public boolean isSigned() {
+        return switch (this) {
+            case BOOL, UINT8, UINT16, UINT32, UINT64 -> false;
+            default -> true;
+        };
     }
 
     /**

@@ -5,6 +5,15 @@ import org.rushlight.internal.NativeCore;
 /**
  * Until it is closed, whatever fails in a backward of this process names the forward call, if that was made meanwhile, too; NaN in a
  * gradient is a failure: {@code try (DetectAnomaly guard = new DetectAnomaly()) {...}}.
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(0f).requires_grad_(true);
+ * try (DetectAnomaly on = new DetectAnomaly()) {
+ *     w.sqrt().mul(0).sum().backward(); // 0 / 0
+ * } catch (RushlightException e) {
+ *     System.out.println(e.getMessage().contains("SqrtBackward0")); // true
+ * }
+ * }</pre>
  */
 public final class DetectAnomaly extends Guard {
     private final boolean before = NativeCore.anomalyMode();

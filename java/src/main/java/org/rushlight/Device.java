@@ -1,9 +1,18 @@
 package org.rushlight;
 
+import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where a tensor lives.
+ *
+ * <pre>{@code
+ * System.out.println(Torch.ones(2).to(Device.META).device()); // meta
+ * System.out.println(Device.parse("cuda:1").index());         // 1
+ * }</pre>
  *
  * @param type kind of device
  * @param index ordinal, or -1 for the current one of its kind
@@ -36,6 +45,8 @@ public record Device(Type type, int index) {
         }
     }
 
+    /** Kind and ordinal. */
+    private static final Pattern TEXT = Pattern.compile("([a-z]+)(?::(0|[1-9]\\d?|1[01]\\d|12[0-7]))?");
     /** The host. */
     public static final Device CPU = new Device(Type.CPU, -1);
     /** The device of tensors without data. */
@@ -49,6 +60,27 @@ public record Device(Type type, int index) {
      */
     public static Device cuda(int index) {
         return new Device(Type.CUDA, index);
+    }
+
+    /**
+     * The device that a text names: {@code cpu}, {@code cuda}, {@code cuda:1}, {@code meta}.
+     *
+     * @param text as {@link #toString} writes it
+     * @return the device
+     * @throws TensorValueException if no device is called so
+     */
+    public static Device parse(String text) {
+        Matcher parts = TEXT.matcher(text);
+        if (parts.matches()) {
+            for (Type type : Type.values()) {
+                if (type.text.equals(parts.group(1))) {
+                    return new Device(type, parts.group(2) == null ? -1 : Integer.parseInt(parts.group(2)));
+                }
+            }
+        }
+        String known = Arrays.stream(Type.values()).map(type -> type.text).collect(Collectors.joining(", "));
+        throw new TensorValueException(
+            "Invalid device string: '" + text + "'; expected one of " + known + ", and perhaps a number from 0 to 127 after a colon");
     }
 
     /**

@@ -5,7 +5,15 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
-/** A stream of random numbers: PyTorch's generator, so that the same seed gives the same numbers. */
+/**
+ * A stream of random numbers: PyTorch's generator, so that the same seed gives the same numbers.
+ *
+ * <pre>{@code
+ * try (Generator generator = new Generator(0)) {
+ *     System.out.println(Torch.rand(new long[] {2}, generator)); // tensor([0.4963, 0.7682])
+ * }
+ * }</pre>
+ */
 public final class Generator implements AutoCloseable {
     private final long handle;
     private final Cleaner.Cleanable cleanable;

@@ -2,63 +2,173 @@ package org.rushlight;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** Basic indexing, in terms of the view operators. */
-final class Indexing {
-    private Indexing() {}
+/**
+ * An index at work: positions, slices and new dimensions make a view, and what remains (tensors, and booleans as tensors) goes to the
+ * operators {@code index} and {@code index_put_}. Closing frees what was made on the way.
+ */
+final class Indexing implements AutoCloseable {
+    private final Tensor self;
+    /** The view by the plain entries so far. */
+    private Tensor view;
+    /** The dimension of the view that the next entry is for. */
+    private int dim;
+    /** For each dimension of the view, as far as tensors reach, the tensor that is left for it, or null; a mask counts once. */
+    private final List<@Nullable Tensor> places = new ArrayList<>();
+    /** Dimensions that have no place in that list, because a mask before them is theirs, too. */
+    private int behindMasks;
+    private final List<Tensor> made = new ArrayList<>();
+
+    private Indexing(Tensor self) {
+        this.self = self;
+        this.view = self;
+    }
 
     static Tensor get(Tensor tensor, Index... entries) {
-        long named = 0;
+        try (Indexing indexing = new Indexing(tensor)) {
+            indexing.apply(entries);
+            return indexing.places.isEmpty() ? indexing.takeView() : indexing.view.index(indexing.tensors());
+        }
+    }
+
+    static void set(Tensor tensor, Tensor value, Index... entries) {
+        try (Indexing indexing = new Indexing(tensor)) {
+            indexing.apply(entries);
+            if (indexing.places.isEmpty()) {
+                indexing.view.copy_(indexing.withoutLeadingOnes(value, indexing.view.dim()));
+            } else {
+                indexing.view.index_put_(indexing.tensors(), indexing.withoutLeadingOnes(value, 0));
+            }
+        }
+    }
+
+    static void set(Tensor tensor, Number value, Index... entries) {
+        try (Indexing indexing = new Indexing(tensor)) {
+            indexing.apply(entries);
+            if (indexing.places.isEmpty()) {
+                indexing.view.fill_(value);
+            } else {
+                indexing.view.index_put_(indexing.tensors(), indexing.holding(Torch.full(new long[0], value, tensor.options())));
+            }
+        }
+    }
+
+    private void apply(Index... entries) {
+        int ndim = self.dim();
+        int rest = ndim - consumed(entries);
+        if (rest < 0) {
+            throw new TensorIndexException("too many indices for tensor of dimension " + ndim);
+        }
+        for (Index entry : entries) {
+            if (entry instanceof Index.At at) {
+                replaceView(view.select(dim, at.position()));
+            } else if (entry instanceof Index.Slice slice) {
+                if (!slice.equals(Index.ALL)) {
+                    replaceView(view.slice(dim, slice.start(), slice.end(), slice.step()));
+                }
+                dim++;
+            } else if (entry instanceof Index.None) {
+                replaceView(view.unsqueeze(dim));
+                dim++;
+            } else if (entry instanceof Index.Ellipsis) {
+                dim += rest;
+            } else if (entry instanceof Index.Bool bool) {
+                everythingOrNothing(bool.all());
+            } else if (entry instanceof Index.Places at) {
+                at(at.places());
+            } else {
+                throw new NullPointerException("an entry of the index is null");
+            }
+        }
+    }
+
+    /** How many dimensions the entries name. */
+    private static int consumed(Index... entries) {
+        int consumed = 0;
         boolean ellipsis = false;
         for (Index entry : entries) {
-            if (entry instanceof Index.Rest) {
+            if (entry instanceof Index.Ellipsis) {
                 if (ellipsis) {
                     throw new TensorIndexException("an index can only have a single ellipsis ('...')");
                 }
                 ellipsis = true;
-            } else if (!(entry instanceof Index.NewAxis)) {
-                named++;
+            } else if (entry instanceof Index.Places at && isMask(at.places())) {
+                consumed += at.places().dim();
+            } else if (!(entry instanceof Index.None || entry instanceof Index.Bool)) {
+                consumed++;
             }
         }
-        int ndim = tensor.dim();
-        if (named > ndim) {
-            throw new TensorIndexException("too many indices for tensor of dimension " + ndim);
-        }
-        List<Tensor> steps = new ArrayList<>();
-        Tensor result = tensor;
-        long dim = 0;
-        for (Index entry : entries) {
-            Tensor next = result;
-            if (entry instanceof Index.At at) {
-                next = result.select(dim, at.position());
-            } else if (entry instanceof Index.Slice slice) {
-                if (slice.step() < 1) {
-                    throw new TensorValueException("step must be greater than zero");
-                }
-                if (slice.start() != null || slice.end() != null || slice.step() != 1) {
-                    next = result.slice(dim, slice.start(), slice.end(), slice.step());
-                }
-                dim++;
-            } else if (entry instanceof Index.NewAxis) {
-                next = result.unsqueeze(dim);
-                dim++;
+        return consumed;
+    }
+
+    private static boolean isMask(Tensor places) {
+        return places.dtype() == DType.BOOL || places.dtype() == DType.UINT8;
+    }
+
+    private void at(Tensor tensor) {
+        int width = tensor.dim();
+        if (!isMask(tensor)) {
+            if (width == 0 && !tensor.isFloatingPoint() && !tensor.isComplex()) {
+                replaceView(view.select(dim, tensor.itemLong()));
             } else {
-                dim += ndim - named;
+                leave(tensor, 1);
             }
-            if (next != result) {
-                steps.add(next);
-                result = next;
-            }
+        } else if (width == 0) {
+            everythingOrNothing(tensor.itemBoolean());
+        } else {
+            leave(tensor, width);
         }
-        if (result == tensor) {
-            return tensor.share();
+    }
+
+    /** Leaves a tensor to {@code index}, for some dimensions of the view. */
+    private void leave(Tensor tensor, int dims) {
+        while (places.size() + behindMasks < dim) {
+            places.add(null);
         }
-        // The views in between are nobody's: the last one has its own share of the storage.
-        for (Tensor step : steps) {
-            if (step != result) {
-                step.close();
-            }
+        places.add(tensor);
+        dim += dims;
+        behindMasks += dims - 1;
+    }
+
+    /** A boolean is places in a dimension of size 1: all of it, or nothing. */
+    private void everythingOrNothing(boolean all) {
+        replaceView(view.unsqueeze(dim));
+        leave(holding(Torch.zeros(new long[] {all ? 1 : 0}, TensorOptions.of(DType.INT64).withDevice(self.device()))), 1);
+    }
+
+    private @Nullable Tensor[] tensors() {
+        return places.toArray(Tensor[]::new);
+    }
+
+    private void replaceView(Tensor next) {
+        view = holding(next);
+    }
+
+    private Tensor holding(Tensor tensor) {
+        made.add(tensor);
+        return tensor;
+    }
+
+    private Tensor takeView() {
+        if (view == self) {
+            return self.share();
+        }
+        made.remove(made.size() - 1);
+        return view;
+    }
+
+    /** A value may have more leading dimensions of size one than the place it goes to. */
+    private Tensor withoutLeadingOnes(Tensor value, int dims) {
+        Tensor result = value;
+        while (result.dim() > dims && result.size(0) == 1) {
+            result = holding(result.squeeze(0));
         }
         return result;
+    }
+
+    @Override
+    public void close() {
+        made.forEach(Tensor::close);
     }
 }

@@ -3,6 +3,11 @@ package org.rushlight;
 /**
  * What the native side holds.
  *
+ * <pre>{@code
+ * MemoryStats stats = Torch.memoryStats();
+ * System.out.println(stats.peak() >= stats.allocated()); // true
+ * }</pre>
+ *
  * @param liveHandles handles given to Java and not yet freed
  * @param allocated bytes in use
  * @param peak highest number of bytes in use since the program began or {@link Torch#resetPeakMemory} was called

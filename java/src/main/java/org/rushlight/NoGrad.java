@@ -4,6 +4,13 @@ import org.rushlight.internal.NativeCore;
 
 /**
  * Switches the recording of gradients off on this thread until it is closed: {@code try (NoGrad guard = new NoGrad()) {...}}.
+ *
+ * <pre>{@code
+ * Tensor w = Torch.ones(2).requires_grad_(true);
+ * try (NoGrad off = new NoGrad()) {
+ *     System.out.println(w.mul(2).requiresGrad()); // false
+ * }
+ * }</pre>
  */
 public final class NoGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();

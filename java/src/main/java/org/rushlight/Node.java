@@ -10,7 +10,16 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
 
-/** An operator in the graph of gradients. It is freed when it is closed, or when the collector finds it. */
+/**
+ * An operator in the graph of gradients. It is freed when it is closed, or when the collector finds it.
+ *
+ * <pre>{@code
+ * Tensor w = Torch.ones(2).requires_grad_(true);
+ * try (Tensor y = w.mul(2); Node node = y.gradNode()) {
+ *     System.out.println(node.name()); // MulBackward1
+ * }
+ * }</pre>
+ */
 public final class Node implements AutoCloseable {
     private final long handle;
     private final Cleaner.Cleanable cleanable;

@@ -2,6 +2,10 @@ package org.rushlight;
 
 import java.math.BigInteger;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,10 +79,16 @@ public final class Scalar extends Number {
     }
 
     /**
-     * The scalar of any Java number: integers stay integers, the others become real numbers.
+     * The scalar of any Java number: integers (also the atomic ones and {@link BigInteger}) stay integers, the others become real numbers.
+     *
+     * <pre>{@code
+     * System.out.println(Scalar.of(new java.math.BigInteger("18446744073709551615"))); // 18446744073709551615
+     * System.out.println(Scalar.of(2.5f)); // 2.5
+     * }</pre>
      *
      * @param value the number
      * @return the scalar
+     * @throws TensorValueException if it is an integer of more than 64 bits
      */
     public static Scalar of(Number value) {
         if (value instanceof Scalar scalar) {
@@ -87,12 +97,16 @@ public final class Scalar extends Number {
         if (value instanceof Double || value instanceof Float) {
             return of(value.doubleValue());
         }
-        if (value instanceof Integer || value instanceof Long || value instanceof Short || value instanceof Byte) {
+        if (value instanceof Integer || value instanceof Long || value instanceof Short || value instanceof Byte
+                || value instanceof AtomicInteger || value instanceof AtomicLong || value instanceof LongAdder
+                || value instanceof LongAccumulator) {
             return of(value.longValue());
         }
         if (value instanceof BigInteger big) {
-            boolean unsigned = big.signum() > 0 && big.bitLength() == 64;
-            return unsigned ? new Scalar(UINT, big.longValue(), 0) : of(big.longValueExact());
+            if (big.bitLength() > (big.signum() < 0 ? 63 : 64)) {
+                throw new TensorValueException("the integer " + big + " does not fit into 64 bits");
+            }
+            return new Scalar(big.bitLength() == 64 ? UINT : INT, big.longValue(), 0);
         }
         if (value == null) {
             throw new NullPointerException("a number is required, got null");
@@ -149,6 +163,11 @@ public final class Scalar extends Number {
      */
     public boolean isIntegral() {
         return tag == INT || tag == UINT;
+    }
+
+    /** Is this an integer that only an unsigned number of 64 bits can hold? */
+    boolean isAboveLong() {
+        return tag == UINT && bits < 0;
     }
 
     /**

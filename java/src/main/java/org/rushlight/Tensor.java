@@ -6,7 +6,6 @@ import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.Identity;
 import org.rushlight.internal.Memory;
@@ -309,189 +308,6 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         release(this);
     }
 
-    // What it is.
-
-    /**
-     * Size of each dimension.
-     *
-     * @return the sizes
-     */
-    public long[] shape() {
-        acquire(this);
-        try {
-            return NativeCore.sizes(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Size of one dimension.
-     *
-     * @param dim dimension, negative counts from the end
-     * @return its size
-     */
-    public long size(long dim) {
-        long[] shape = shape();
-        long index = dim < 0 ? dim + shape.length : dim;
-        if (index < 0 || index >= shape.length) {
-            throw new TensorIndexException("Dimension out of range (expected to be in range of [" + -Math.max(shape.length, 1) + ", "
-                + (Math.max(shape.length, 1) - 1) + "], but got " + dim + ")");
-        }
-        return shape[(int) index];
-    }
-
-    /**
-     * Number of dimensions.
-     *
-     * @return the number
-     */
-    public int dim() {
-        return shape().length;
-    }
-
-    /**
-     * Distance of neighbours in each dimension, in elements.
-     *
-     * @return the strides
-     */
-    public long[] stride() {
-        acquire(this);
-        try {
-            return NativeCore.strides(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Number of elements.
-     *
-     * @return the number
-     */
-    public long numel() {
-        acquire(this);
-        try {
-            return NativeCore.numel(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Element type.
-     *
-     * @return the dtype
-     */
-    public DType dtype() {
-        acquire(this);
-        try {
-            return DType.of(NativeCore.dtype(handle));
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Where the elements live.
-     *
-     * @return the device
-     */
-    public Device device() {
-        acquire(this);
-        try {
-            return Device.ofPacked(NativeCore.device(handle));
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Position of the first element in the storage.
-     *
-     * @return the offset, in elements
-     */
-    public long storageOffset() {
-        acquire(this);
-        try {
-            return NativeCore.storageOffset(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Do the elements lie in row-major order without gaps?
-     *
-     * @return true if so
-     */
-    public boolean isContiguous() {
-        acquire(this);
-        try {
-            return NativeCore.isContiguous(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Does this tensor share the elements of another one that it was made from?
-     *
-     * @return true for the result of a view operator
-     */
-    public boolean isView() {
-        acquire(this);
-        try {
-            return NativeCore.isView(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * Do two tensors share their storage?
-     *
-     * @param other another tensor
-     * @return true if so
-     */
-    public boolean isAliasOf(Tensor other) {
-        acquire(this, other);
-        try {
-            return NativeCore.isAlias(handle, other.handle);
-        } finally {
-            release(this, other);
-        }
-    }
-
-    /**
-     * Do two objects stand for the same native tensor?
-     *
-     * @param other another tensor
-     * @return true if so
-     */
-    public boolean isSame(Tensor other) {
-        acquire(this, other);
-        try {
-            return handle == other.handle;
-        } finally {
-            release(this, other);
-        }
-    }
-
-    /**
-     * How often the storage was written in place.
-     *
-     * @return the number
-     */
-    public long version() {
-        acquire(this);
-        try {
-            return NativeCore.version(handle);
-        } finally {
-            release(this);
-        }
-    }
-
     /**
      * Lets this tensor have the elements, dtype and shape of another one. Its gradient and its identity stay.
      *
@@ -504,128 +320,6 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         } finally {
             release(this, other);
         }
-    }
-
-    // Values out.
-
-    /**
-     * The one element of this tensor.
-     *
-     * @return its value
-     * @throws RushlightException if there is not exactly one element
-     */
-    public Scalar item() {
-        acquire(this);
-        try {
-            return (Scalar) NativeCore.item(handle);
-        } finally {
-            release(this);
-        }
-    }
-
-    /**
-     * A copy of the elements of a float32 tensor.
-     *
-     * @return the elements, in row-major order
-     */
-    public float[] toFloatArray() {
-        float[] array = new float[count("toFloatArray", DType.FLOAT32)];
-        copyTo(array);
-        return array;
-    }
-
-    /**
-     * A copy of the elements of a float64 tensor.
-     *
-     * @return the elements, in row-major order
-     */
-    public double[] toDoubleArray() {
-        double[] array = new double[count("toDoubleArray", DType.FLOAT64)];
-        copyTo(array);
-        return array;
-    }
-
-    /**
-     * A copy of the elements of an int64 tensor.
-     *
-     * @return the elements, in row-major order
-     */
-    public long[] toLongArray() {
-        long[] array = new long[count("toLongArray", DType.INT64)];
-        copyTo(array);
-        return array;
-    }
-
-    /**
-     * A copy of the elements of an int32 tensor.
-     *
-     * @return the elements, in row-major order
-     */
-    public int[] toIntArray() {
-        int[] array = new int[count("toIntArray", DType.INT32)];
-        copyTo(array);
-        return array;
-    }
-
-    /**
-     * A copy of the elements of a uint8 or int8 tensor.
-     *
-     * @return the elements, in row-major order
-     */
-    public byte[] toByteArray() {
-        byte[] array = new byte[count("toByteArray", DType.UINT8, DType.INT8)];
-        copyTo(array);
-        return array;
-    }
-
-    /**
-     * A copy of the elements of an int16 tensor, or of the bits of one of the other two-byte dtypes.
-     *
-     * @return the elements, in row-major order
-     */
-    public short[] toShortArray() {
-        short[] array = new short[count("toShortArray", DType.INT16, DType.UINT16, DType.FLOAT16, DType.BFLOAT16)];
-        copyTo(array);
-        return array;
-    }
-
-    /**
-     * A copy of the elements of a bool tensor.
-     *
-     * @return the elements, in row-major order
-     */
-    public boolean[] toBooleanArray() {
-        boolean[] array = new boolean[count("toBooleanArray", DType.BOOL)];
-        copyTo(array);
-        return array;
-    }
-
-    /** Number of elements for an array, after checking that the dtype fits it. */
-    private int count(String method, DType... accepted) {
-        DType dtype = dtype();
-        if (!List.of(accepted).contains(dtype)) {
-            throw new TensorTypeException(
-                method + " needs a tensor of dtype " + accepted[0] + ", got " + dtype + "; to(DType." + accepted[0].name() + ") converts");
-        }
-        long numel = numel();
-        if (numel > Integer.MAX_VALUE - 8) {
-            throw new TensorValueException(method + ": " + numel + " elements do not fit into a Java array");
-        }
-        return (int) numel;
-    }
-
-    private void copyTo(Object array) {
-        acquire(this);
-        try {
-            NativeCore.toArray(handle, array);
-        } finally {
-            release(this);
-        }
-    }
-
-    /** The parts of a complex128 tensor, for printing. */
-    void copyPairs(double[] pairs) {
-        copyTo(pairs);
     }
 
     /**
@@ -672,10 +366,11 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     // Indexing.
 
     /**
-     * A view of part of this tensor: {@code t.get(Index.at(1), Index.slice(2, 5), Index.ELLIPSIS)} is {@code t[1, 2:5, ...]}.
+     * Part of this tensor: {@code t.get(Index.at(1), Index.slice(2, 5), Index.ELLIPSIS)} is {@code t[1, 2:5, ...]}.
      *
      * @param entries one per dimension, fewer mean whole dimensions
-     * @return the view
+     * @return a view; with a tensor or a truth value among the entries, a copy
+     * @throws TensorIndexException if an entry leads out of its dimension, or there are too many
      */
     public Tensor get(Index... entries) {
         checkOpen();
@@ -696,15 +391,28 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     /**
      * Writes into part of this tensor: {@code t.set(v, Index.at(1))} is {@code t[1] = v}.
      *
-     * @param value what to write, broadcast to the part
+     * @param value what to write, broadcast to the part; of this tensor's dtype if a tensor or a truth value is among the entries
      * @param entries as in {@link #get(Index...)}
      * @return this tensor
+     * @throws TensorIndexException if an entry leads out of its dimension, or there are too many
      */
     public Tensor set(Tensor value, Index... entries) {
         checkOpen();
-        try (Tensor part = Indexing.get(this, entries)) {
-            part.copy_(value);
-        }
+        Indexing.set(this, value, entries);
+        return this;
+    }
+
+    /**
+     * Writes a number into part of this tensor: {@code t.set(0, Index.at(mask), Index.slice(1, 3))} is {@code t[mask, 1:3] = 0}.
+     *
+     * @param value what to write everywhere
+     * @param entries as in {@link #get(Index...)}
+     * @return this tensor
+     * @throws TensorIndexException if an entry leads out of its dimension, or there are too many
+     */
+    public Tensor set(Number value, Index... entries) {
+        checkOpen();
+        Indexing.set(this, value, entries);
         return this;
     }
 

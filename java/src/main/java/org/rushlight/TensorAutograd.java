@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that has to do with gradients. */
-public abstract sealed class TensorAutograd extends TensorMethods permits TensorFactories {
+public abstract sealed class TensorAutograd extends TensorMethods permits TensorMetadata {
     TensorAutograd() {}
 
     /**

@@ -2,14 +2,16 @@ package org.rushlight;
 
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that makes tensors of values; call it as {@code Tensor.of(...)}. */
-public abstract sealed class TensorFactories extends TensorAutograd permits Tensor {
+public abstract sealed class TensorFactories extends TensorValues permits Tensor {
     TensorFactories() {}
 
     /**
-     * A 0-dimensional tensor: int64 for an integer, bool for a truth value, the default dtype for a real number.
+     * A 0-dimensional tensor: int64 for an integer (uint64 for one above {@link Long#MAX_VALUE}), bool for a truth value, the default
+     * dtype for a real number and its complex form for a complex one.
      *
      * @param value the number
      * @return the tensor
@@ -18,6 +20,9 @@ public abstract sealed class TensorFactories extends TensorAutograd permits Tens
         Scalar scalar = Scalar.of(value);
         if (scalar.isBoolean()) {
             return of(new boolean[] {scalar.booleanValue()}, new long[0]);
+        }
+        if (scalar.isAboveLong()) {
+            return Torch.full(new long[0], scalar, TensorOptions.of(DType.UINT64));
         }
         if (scalar.isIntegral()) {
             return of(new long[] {scalar.longValue()}, new long[0]);
@@ -142,21 +147,40 @@ public abstract sealed class TensorFactories extends TensorAutograd permits Tens
     }
 
     /**
-     * A float32 matrix. The values are copied.
+     * A tensor of nested arrays of any depth ({@code double[][]}, {@code long[][][]}), with the dtype that the innermost ones have alone:
+     * {@code byte} is uint8, {@code short} is int16. The values are copied.
      *
-     * @param rows rows of equal length
+     * <pre>{@code
+     * Tensor m = Tensor.of(new double[][] {{1, 2, 3}, {4, 5, 6}});
+     * System.out.println(m.dtype() + " " + m.size(1)); // torch.float64 3
+     * }</pre>
+     *
+     * @param nested arrays of equal length
+     * @return the tensor
+     * @throws TensorTypeException if the innermost elements are no numbers or truth values of Java
+     * @throws TensorValueException if lengths differ, or an array is missing
+     */
+    public static Tensor of(Object[] nested) {
+        return NestedArrays.tensor(nested);
+    }
+
+    /**
+     * A complex128 tensor. The values are copied. {@link Tensor#toComplexArray} is the way back.
+     *
+     * <pre>{@code
+     * System.out.println(Tensor.ofComplex(new double[] {1, 2, 3, -4}, 2)); // tensor([1.+2.j, 3.-4.j], dtype=torch.complex128)
+     * }</pre>
+     *
+     * @param parts of each element the real and the imaginary part, in row-major order
+     * @param shape size of each dimension
      * @return the tensor
      */
-    public static Tensor of(float[][] rows) {
-        int columns = rows.length == 0 ? 0 : rows[0].length;
-        float[] flat = new float[rows.length * columns];
-        for (int i = 0; i < rows.length; i++) {
-            if (rows[i].length != columns) {
-                throw new TensorValueException("expected sequence of length " + columns + " at dim 1 (got " + rows[i].length + ")");
-            }
-            System.arraycopy(rows[i], 0, flat, i * columns, columns);
+    public static Tensor ofComplex(double[] parts, long... shape) {
+        long[] ofParts = Arrays.copyOf(shape, shape.length + 1);
+        ofParts[shape.length] = 2;
+        try (Tensor pairs = of(parts, ofParts)) {
+            return Torch.view_as_complex(pairs);
         }
-        return of(flat, rows.length, columns);
     }
 
     /**

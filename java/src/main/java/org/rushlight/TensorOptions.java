@@ -3,11 +3,12 @@ package org.rushlight;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a factory makes: dtype, device, layout, and whether gradients are wanted. Immutable; each method returns a changed copy.
+ * What a factory makes: dtype, device, layout, and whether gradients are wanted. Immutable; each {@code with} method returns a changed copy.
  * An unset option takes PyTorch's default.
  *
  * <pre>{@code
- * Tensor a = Torch.zeros(new long[] {2, 3}, TensorOptions.of(DType.FLOAT64).requiresGrad(true));
+ * Tensor a = Torch.zeros(new long[] {2, 3}, TensorOptions.of(DType.FLOAT64).withRequiresGrad(true));
+ * System.out.println(a.requiresGrad()); // true
  * }</pre>
  */
 public final class TensorOptions {
@@ -37,7 +38,7 @@ public final class TensorOptions {
      * @return the options
      */
     public static TensorOptions of(DType dtype) {
-        return DEFAULT.dtype(dtype);
+        return DEFAULT.withDtype(dtype);
     }
 
     /**
@@ -47,7 +48,7 @@ public final class TensorOptions {
      * @return the options
      */
     public static TensorOptions of(Device device) {
-        return DEFAULT.device(device);
+        return DEFAULT.withDevice(device);
     }
 
     /**
@@ -56,7 +57,7 @@ public final class TensorOptions {
      * @param dtype element type, or null for the default
      * @return the changed options
      */
-    public TensorOptions dtype(DType dtype) {
+    public TensorOptions withDtype(@Nullable DType dtype) {
         return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
     }
 
@@ -66,7 +67,7 @@ public final class TensorOptions {
      * @param layout layout, or null for the default
      * @return the changed options
      */
-    public TensorOptions layout(Layout layout) {
+    public TensorOptions withLayout(@Nullable Layout layout) {
         return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
     }
 
@@ -76,7 +77,7 @@ public final class TensorOptions {
      * @param device device, or null for the default
      * @return the changed options
      */
-    public TensorOptions device(Device device) {
+    public TensorOptions withDevice(@Nullable Device device) {
         return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
     }
 
@@ -86,7 +87,7 @@ public final class TensorOptions {
      * @param pinMemory true for page-locked memory
      * @return the changed options
      */
-    public TensorOptions pinMemory(boolean pinMemory) {
+    public TensorOptions withPinMemory(boolean pinMemory) {
         return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
     }
 
@@ -96,7 +97,7 @@ public final class TensorOptions {
      * @param requiresGrad true if the tensor shall collect gradients
      * @return the changed options
      */
-    public TensorOptions requiresGrad(boolean requiresGrad) {
+    public TensorOptions withRequiresGrad(boolean requiresGrad) {
         return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
     }
 

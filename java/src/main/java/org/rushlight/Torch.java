@@ -57,6 +57,138 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
+     * The dtype that two dtypes are brought to.
+     *
+     * <pre>{@code
+     * System.out.println(Torch.promoteTypes(DType.INT64, DType.FLOAT16)); // torch.float16
+     * }</pre>
+     *
+     * @param a a dtype
+     * @param b a dtype
+     * @return the smallest dtype of the higher kind that holds both
+     * @throws RushlightException if one is uint16, uint32 or uint64 and the other another integer dtype
+     */
+    public static DType promoteTypes(DType a, DType b) {
+        return DType.of(NativeCore.promoteTypes(a.code(), b.code()));
+    }
+
+    /**
+     * May results of one dtype be written into tensors of another one?
+     *
+     * @param from dtype of the results
+     * @param to dtype of the tensors
+     * @return false from complex to real, from floating point to integers, and from numbers to bool
+     */
+    public static boolean canCast(DType from, DType to) {
+        return NativeCore.canCast(from.code(), to.code());
+    }
+
+    /**
+     * The dtype of the result of arithmetic with two tensors.
+     *
+     * @param a a tensor
+     * @param b a tensor
+     * @return the dtype that both are brought to
+     */
+    public static DType resultType(Tensor a, Tensor b) {
+        return resultType(new Tensor[] {a, b});
+    }
+
+    /**
+     * The dtype of the result of arithmetic with a tensor and a number.
+     *
+     * <pre>{@code
+     * System.out.println(Torch.resultType(Tensor.of(1L, 2L), 0.5)); // torch.float32
+     * }</pre>
+     *
+     * @param a a tensor
+     * @param b a number
+     * @return the dtype that both are brought to
+     */
+    public static DType resultType(Tensor a, Number b) {
+        return resultType(new Tensor[] {a}, b);
+    }
+
+    /**
+     * The dtype of the result of arithmetic with a number and a tensor.
+     *
+     * @param a a number
+     * @param b a tensor
+     * @return the dtype that both are brought to
+     */
+    public static DType resultType(Number a, Tensor b) {
+        return resultType(b, a);
+    }
+
+    /**
+     * The dtype of the result of arithmetic with two numbers.
+     *
+     * @param a a number
+     * @param b a number
+     * @return the dtype that both are brought to
+     */
+    public static DType resultType(Number a, Number b) {
+        return resultType(new Tensor[0], a, b);
+    }
+
+    private static DType resultType(Tensor[] tensors, Number... numbers) {
+        Tensor.acquire(tensors);
+        try {
+            return DType.of(NativeCore.resultType(
+                Tensor.handles(tensors), Scalar.tags(numbers), Scalar.bits(numbers), Scalar.imags(numbers)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * The same as {@link Tensor#equal}.
+     *
+     * @param self a tensor
+     * @param other another tensor
+     * @return the same sizes and the same numbers?
+     */
+    public static boolean equal(Tensor self, Tensor other) {
+        return self.equal(other);
+    }
+
+    /**
+     * The same as {@link Tensor#allclose(Tensor)}.
+     *
+     * @param self a tensor
+     * @param other another tensor
+     * @return are all numbers near those of the other tensor?
+     */
+    public static boolean allclose(Tensor self, Tensor other) {
+        return self.allclose(other);
+    }
+
+    /**
+     * The same as {@link Tensor#allclose(Tensor, double, double, boolean)}.
+     *
+     * @param self a tensor
+     * @param other another tensor
+     * @param rtol what is allowed for each unit of the other number
+     * @param atol what is allowed in any case
+     * @param equalNan does NaN equal NaN?
+     * @return are all numbers near those of the other tensor?
+     */
+    public static boolean allclose(Tensor self, Tensor other, double rtol, double atol, boolean equalNan) {
+        return self.allclose(other, rtol, atol, equalNan);
+    }
+
+    /**
+     * The same as {@link Torch#mvlgamma}, under the name it has among the special functions.
+     *
+     * @param self a tensor
+     * @param p number of dimensions
+     * @return the logarithm of the multivariate gamma function of each element
+     */
+    public static Tensor special_multigammaln(Tensor self, long p) {
+        return mvlgamma(self, p);
+    }
+
+    /**
      * Are gradients recorded on this thread? See {@link NoGrad}.
      *
      * @return true unless switched off

@@ -6,6 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -146,6 +157,67 @@ class CheckpointTest {
                 assertEquals(DType.FLOAT64, weight.grad().dtype());
                 assertThrows(TensorTypeException.class, () -> model.to(DType.INT64));
             }
+        });
+    }
+
+    /** A path of another file system is not one of the disk, whatever its text says. */
+    @Test
+    void filesInAnArchiveAreReadAndWrittenThere(@TempDir Path folder) throws IOException {
+        try (Scope scope = new Scope()) {
+            assert scope != null;
+            Map<String, Tensor> state = Map.of("w", Tensor.of(new float[][] {{1, 2}, {3, 4}}));
+            URI archive = URI.create("jar:" + folder.resolve("models.jar").toUri());
+            try (FileSystem jar = FileSystems.newFileSystem(archive, Map.of("create", "true"))) {
+                for (String name : List.of("/w-of-rushlight.pt", "/w-of-rushlight.safetensors")) {
+                    StateDict.save(state, jar.getPath(name));
+                    assertTrue(Files.exists(jar.getPath(name)) && !Files.exists(Path.of(name)), name);
+                    assertTrue(StateDict.load(jar.getPath(name)).get("w").equal(state.get("w")), name);
+                    String start = new String(Files.readAllBytes(jar.getPath(name)), 0, 2, StandardCharsets.ISO_8859_1);
+                    assertEquals(name.endsWith("pt"), start.equals("PK"), name);
+                }
+                RushlightIOException absent =
+                    assertThrows(RushlightIOException.class, () -> StateDict.load(jar.getPath("/absent.pt")));
+                assertTrue(absent.getMessage().contains("models.jar!/absent.pt"), absent.getMessage());
+                Tensor closed = Tensor.of(1f);
+                closed.close();
+                assertThrows(IllegalStateException.class, () -> StateDict.save(Map.of("w", closed), jar.getPath("/w-of-rushlight.pt")));
+                assertTrue(StateDict.load(jar.getPath("/w-of-rushlight.pt")).get("w").equal(state.get("w")), "left as it was");
+            }
+        }
+    }
+
+    @Test
+    void streamsAndMemoryHoldWhatFilesHold() {
+        Leaks.none(() -> {
+            // More than is copied at once.
+            Map<String, Tensor> state = new LinkedHashMap<>();
+            state.put("large", Torch.arange(400_000));
+            state.put("text é", Tensor.of(true, false));
+            for (StateDict.Format format : StateDict.Format.values()) {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                StateDict.save(state, out, format);
+                byte[] bytes = out.toByteArray();
+                ByteBuffer within = ByteBuffer.allocateDirect(bytes.length + 7).position(3).put(bytes).flip().position(3);
+                for (Map<String, Tensor> read : List.of(StateDict.load(bytes), StateDict.load(within),
+                        StateDict.load(new ByteArrayInputStream(bytes)))) {
+                    assertEquals(state.keySet(), read.keySet());
+                    state.forEach((name, tensor) -> assertTrue(read.get(name).equal(tensor), name));
+                }
+                assertEquals(3, within.position());
+            }
+            try (InputStream python = Files.newInputStream(FILES.resolve("model.pt"))) {
+                assertEquals(StateDict.load(FILES.resolve("model.pt")).keySet(), StateDict.load(python).keySet());
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+            assertThrows(RushlightIOException.class, () -> StateDict.load(new byte[0]));
+            assertThrows(RushlightIOException.class, () -> StateDict.load("no model".getBytes(StandardCharsets.UTF_8)));
+            assertThrows(RushlightIOException.class, () -> StateDict.save(state, new OutputStream() {
+                @Override
+                public void write(int value) throws IOException {
+                    throw new IOException("full");
+                }
+            }, StateDict.Format.PT));
         });
     }
 }

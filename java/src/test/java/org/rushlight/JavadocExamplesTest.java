@@ -1,11 +1,13 @@
 package org.rushlight;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.reflect.Modifier;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.ByteBuffer;
@@ -15,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
@@ -30,6 +33,7 @@ import org.rushlight.nn.Sequential;
 /** Every example in the javadoc that is written by hand is compiled and run. (OperatorExamplesTest has those of the operators.) */
 public class JavadocExamplesTest {
     private static final Path SOURCES = Path.of("src", "main", "java");
+    private static final Pattern PRINTS = Pattern.compile("System\\.out\\.println\\((.*)\\);\\s*// ?(.*)");
     private static final Pattern EXAMPLE = Pattern.compile("<pre>\\{@code\\n(.*?)\\n\\s*\\* ?\\}</pre>", Pattern.DOTALL);
 
     /** What the examples take for granted. */
@@ -52,6 +56,19 @@ public class JavadocExamplesTest {
         /** The example. */
         public abstract void run() throws Exception;
 
+        /** What was printed and is not what the comment beside it says. */
+        public final List<String> wrong = new ArrayList<>();
+        /** How much was printed. */
+        public int shown;
+
+        /** What an example prints, and what the comment beside says. */
+        protected final void show(Object printed, String said) {
+            shown++;
+            if (!String.valueOf(printed).equals(said)) {
+                wrong.add("says '" + said + "', but prints '" + printed + "'");
+            }
+        }
+
         /** A loss of a model. */
         protected final Tensor loss(Module of) {
             return Functional.crossEntropy(of.forward(images), classes);
@@ -60,6 +77,12 @@ public class JavadocExamplesTest {
 
     /** Public, because the examples extend a class of it. */
     public JavadocExamplesTest() {}
+
+    /** {@code System.out.println(x); // text}, as a comparison of the two. */
+    private static String show(MatchResult print) {
+        String said = print.group(2).replace("\\", "\\\\").replace("\"", "\\\"");
+        return Matcher.quoteReplacement("show(" + print.group(1) + ", \"" + said + "\");");
+    }
 
     private static Map<String, String> examples() throws IOException {
         Map<String, String> found = new LinkedHashMap<>();
@@ -73,7 +96,8 @@ public class JavadocExamplesTest {
             }
             Matcher match = EXAMPLE.matcher(Files.readString(file));
             while (match.find()) {
-                found.put("Example" + found.size(), "// " + file + "\n" + match.group(1).replaceAll("(?m)^\\s*\\* ?", ""));
+                String code = match.group(1).replaceAll("(?m)^\\s*\\* ?", "");
+                found.put("Example" + found.size(), "// " + file + "\n" + PRINTS.matcher(code).replaceAll(JavadocExamplesTest::show));
             }
         }
         return found;
@@ -86,7 +110,7 @@ public class JavadocExamplesTest {
         Files.write(folder.resolve("train-images-idx3-ubyte"), digits.array());
         Files.write(folder.resolve("train-labels-idx1-ubyte"), new byte[] {0, 0, 8, 1, 0, 0, 0, 2, 4, 2});
         Map<String, String> examples = examples();
-        assertTrue(examples.size() >= 12, examples.size() + " examples found");
+        examples.values().forEach(code -> assertFalse(code.contains("System.out.println"), "says not what it prints: " + code));
         List<String> arguments = new ArrayList<>(List.of("-proc:none", "-d", folder.toString(), "-cp",
             Path.of("target", "classes") + java.io.File.pathSeparator + Path.of("target", "test-classes")));
         for (Map.Entry<String, String> example : examples.entrySet()) {
@@ -101,23 +125,53 @@ public class JavadocExamplesTest {
         PrintWriter out = new PrintWriter(messages, true);
         boolean compiled = compiler.run(out, out, arguments.toArray(String[]::new)) == 0;
         assertTrue(compiled, messages.toString());
-        int ran = 0;
+        int shown = 0;
+        List<String> wrong = new ArrayList<>();
         try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, getClass().getClassLoader())) {
-            for (String name : examples.keySet()) {
+            for (Map.Entry<String, String> text : examples.entrySet()) {
                 try (Scope scope = new Scope()) {
                     assert scope != null;
-                    Prelude example = (Prelude) loader.loadClass(name).getConstructor().newInstance();
+                    Prelude example = (Prelude) loader.loadClass(text.getKey()).getConstructor().newInstance();
                     example.folder = folder;
-                    example.run();
+                    String file = text.getValue().substring(3, text.getValue().indexOf('\n'));
+                    try {
+                        example.run();
+                    } catch (Exception e) {
+                        wrong.add(file + " throws " + e);
+                    }
                     example.model.close();
-                    ran++;
+                    example.wrong.forEach(what -> wrong.add(file + " " + what));
+                    shown += example.shown;
                 }
             }
         } finally {
             Torch.setCacheLimit(1L << 30);
         }
-        assertEquals(examples.size(), ran);
+        assertEquals("", String.join("\n", wrong));
+        assertTrue(shown > 150, shown + " results compared");
         // Examples leave models to the collector.
         Leaks.collect(before);
+    }
+
+    /** What a program makes or asks by its class has an example there. */
+    @Test
+    void everyClassThatIsMadeHasAnExample() throws Exception {
+        List<String> lacking = new ArrayList<>();
+        int seen = 0;
+        for (Class<?> type : NamesTest.publicClasses()) {
+            boolean made = type.getConstructors().length > 0 && !Modifier.isAbstract(type.getModifiers());
+            if (!made || type.isMemberClass() || Throwable.class.isAssignableFrom(type)) {
+                continue;
+            }
+            seen++;
+            String text = Files.readString(SOURCES.resolve(type.getName().replace('.', '/') + ".java"));
+            // Before the class, where a user looks: not somewhere among its methods.
+            Matcher example = EXAMPLE.matcher(text.substring(0, text.indexOf("\npublic ")));
+            if (!example.find()) {
+                lacking.add(type.getName());
+            }
+        }
+        assertEquals(List.of(), lacking);
+        assertTrue(seen > 150, seen + " classes");
     }
 }

@@ -89,12 +89,15 @@ class NamesTest {
     void optionsAreImmutable() throws Exception {
         int seen = 0;
         for (Class<?> type : publicClasses()) {
-            if (!type.getSimpleName().equals("Options") || !Modifier.isStatic(type.getModifiers())) {
+            if (!type.getSimpleName().endsWith("Options")) {
                 continue;
             }
             seen++;
-            assertEquals(0, type.getFields().length, type.getName());
+            assertTrue(Arrays.stream(type.getFields()).allMatch(field -> Modifier.isStatic(field.getModifiers())), type.getName());
             for (Method method : type.getMethods()) {
+                if (Modifier.isStatic(method.getModifiers())) {
+                    continue;
+                }
                 // What several options have in common comes from a class of theirs, and returns that as far as reflection knows.
                 boolean changes = method.getName().startsWith("with") && method.getReturnType().isAssignableFrom(type);
                 boolean inherited = method.getDeclaringClass() == Object.class || method.getName().equals("lr");

@@ -77,7 +77,7 @@ class TensorTest {
         assertTrue(in == in.mul_(3), "an in-place operator returns its own object");
         assertArrayEquals(new float[] {3, 6}, in.toFloatArray());
         assertEquals(Device.META, Torch.zeros(new long[] {2, 3}, TensorOptions.of(Device.META)).device());
-        assertTrue(Torch.zeros(new long[] {2}, TensorOptions.of(DType.FLOAT64).requiresGrad(true)).requiresGrad());
+        assertTrue(Torch.zeros(new long[] {2}, TensorOptions.of(DType.FLOAT64).withRequiresGrad(true)).requiresGrad());
     }
 
     @Test
@@ -100,7 +100,7 @@ class TensorTest {
         Tensor t = Torch.arange(12).view(3, 4);
         assertEquals(6, t.get(1, 2).item().longValue());
         assertArrayEquals(new long[] {9, 11}, t.get(Index.at(-1), Index.slice(1L, null, 2)).toLongArray());
-        assertArrayEquals(new long[] {3, 1, 4}, t.get(Index.ALL, Index.NEW_AXIS).shape());
+        assertArrayEquals(new long[] {3, 1, 4}, t.get(Index.ALL, Index.NONE).shape());
         assertArrayEquals(new long[] {1, 5, 9}, t.get(Index.ELLIPSIS, Index.at(1)).toLongArray());
         t.set(Tensor.scalar(0), Index.at(0));
         assertArrayEquals(new long[] {0, 0, 0, 0}, t.get(0).toLongArray());

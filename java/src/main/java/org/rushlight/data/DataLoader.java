@@ -43,6 +43,19 @@ import org.rushlight.Tensor;
  *
  * <p>Random numbers of transforms come from one generator: with several workers their order is not determined.
  *
+ * <pre>{@code
+ * try (TensorDataset points = new TensorDataset(Torch.rand(10, 2), Torch.zeros(10));
+ *         DataLoader<Example, Example> loader = DataLoader.of(points, new DataLoader.Options(4).withShuffle(true).withWorkers(2))) {
+ *     long seen = 0;
+ *     for (Example batch : loader) {
+ *         try (Scope step = new Scope()) {
+ *             seen += batch.data().size(0);
+ *         }
+ *     }
+ *     System.out.println(seen); // 10
+ * }
+ * }</pre>
+ *
  * @param <E> an example
  * @param <B> a batch: a tensor, or arrays, collections, records or other objects with tensors in their fields
  */

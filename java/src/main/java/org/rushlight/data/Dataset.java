@@ -5,6 +5,21 @@ import java.util.function.Function;
 /**
  * Examples by their number. {@link #get} may be called from several threads at once.
  *
+ * <pre>{@code
+ * Dataset<Example> squares = new Dataset<>() {
+ *     @Override
+ *     public Example get(long index) {
+ *         return new Example(Tensor.of((float) index), Tensor.of((float) (index * index)));
+ *     }
+ *
+ *     @Override
+ *     public long size() {
+ *         return 10;
+ *     }
+ * };
+ * System.out.println(squares.get(3).target()); // tensor([9.])
+ * }</pre>
+ *
  * @param <E> an example
  */
 public interface Dataset<E> extends AutoCloseable {

@@ -7,6 +7,11 @@ import org.rushlight.Torch;
 /**
  * Data and what a model should say of it: a single example, or a batch of them.
  *
+ * <pre>{@code
+ * Example both = Example.stack(List.of(new Example(Tensor.of(1f, 2f), Tensor.scalar(0)), new Example(Tensor.of(3f, 4f), Tensor.scalar(1))));
+ * System.out.println(Arrays.toString(both.data().shape()) + " " + both.target()); // [2, 2] tensor([0, 1])
+ * }</pre>
+ *
  * @param data the data
  * @param target the label, or whatever is learned
  */

@@ -12,7 +12,13 @@ import java.util.zip.GZIPInputStream;
 import org.rushlight.RushlightIOException;
 import org.rushlight.Tensor;
 
-/** The files of MNIST and its kin: bytes with a shape. */
+/**
+ * The files of MNIST and its kin: bytes with a shape.
+ *
+ * <pre>{@code
+ * System.out.println(Idx.read(folder.resolve("train-labels-idx1-ubyte"))); // tensor([4, 2], dtype=torch.uint8)
+ * }</pre>
+ */
 public final class Idx {
     private static final int UNSIGNED_BYTES = 8;
 

@@ -10,6 +10,12 @@ import org.rushlight.Tensor;
 /**
  * Handwritten digits, or whatever comes in the same files ({@code train-images-idx3-ubyte}, {@code t10k-labels-idx1-ubyte}, ..., also with
  * {@code .gz}): images {@code (1, H, W)} of numbers from 0 to 1, and classes.
+ *
+ * <pre>{@code
+ * try (MNIST digits = new MNIST(folder, MNIST.Mode.TRAIN)) {
+ *     System.out.println(digits.size() + " " + digits.get(0).target()); // 2 tensor(4)
+ * }
+ * }</pre>
  */
 public final class MNIST implements Dataset<Example> {
     private final TensorDataset examples;

@@ -4,7 +4,13 @@ import java.util.Arrays;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Decides on the order of the examples of an epoch. */
+/**
+ * Decides on the order of the examples of an epoch.
+ *
+ * <pre>{@code
+ * System.out.println(Arrays.toString(Sampler.distributed(Sampler.sequential(), 1, 2).order(5))); // [1, 3, 0]
+ * }</pre>
+ */
 @FunctionalInterface
 public interface Sampler {
     /**

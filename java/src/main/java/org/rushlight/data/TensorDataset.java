@@ -3,7 +3,16 @@ package org.rushlight.data;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Examples that lie in two tensors, one along their first dimensions each. */
+/**
+ * Examples that lie in two tensors, one along their first dimensions each.
+ *
+ * <pre>{@code
+ * try (TensorDataset points = new TensorDataset(Torch.arange(6).view(3, 2), Tensor.of(0L, 1L, 0L))) {
+ *     Example second = points.get(1);
+ *     System.out.println(points.size() + " " + second.data() + " " + second.target()); // 3 tensor([2, 3]) tensor(1)
+ * }
+ * }</pre>
+ */
 public final class TensorDataset implements Dataset<Example> {
     private final Tensor data;
     private final Tensor targets;

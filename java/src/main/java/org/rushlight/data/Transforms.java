@@ -5,7 +5,14 @@ import java.util.function.UnaryOperator;
 import org.rushlight.DType;
 import org.rushlight.Tensor;
 
-/** What becomes of examples: for {@link Dataset#map}. */
+/**
+ * What becomes of examples: for {@link Dataset#map}.
+ *
+ * <pre>{@code
+ * java.util.function.UnaryOperator<Tensor> normalize = Transforms.normalize(0.5, 0.5);
+ * System.out.println(normalize.apply(Tensor.of(0f, 1f))); // tensor([-1.,  1.])
+ * }</pre>
+ */
 public final class Transforms {
     private Transforms() {}
 

@@ -98,7 +98,14 @@ public final class NativeCore {
 
     public static native long storageOffset(long tensor);
 
-    public static native boolean isContiguous(long tensor);
+    public static native boolean isContiguous(long tensor, int format);
+
+    public static native boolean isConj(long tensor);
+
+    public static native boolean isNeg(long tensor);
+
+    /** 0 for what is no view. */
+    public static native long viewBase(long tensor);
 
     public static native boolean isView(long tensor);
 
@@ -110,6 +117,15 @@ public final class NativeCore {
 
     /** An org.rushlight.Scalar. */
     public static native Object item(long tensor);
+
+    // Dtypes.
+
+    public static native int promoteTypes(int a, int b);
+
+    public static native boolean canCast(int from, int to);
+
+    /** Numbers are three arrays of their parts. */
+    public static native int resultType(long[] tensors, int[] tags, long[] bits, double[] imags);
 
     // Autograd.
 
@@ -203,6 +219,12 @@ public final class NativeCore {
 
     /** A String[] and a long[] of equal length. */
     public static native Object[] loadStateDict(String path);
+
+    /** The same of a file in a uint8 tensor, which nobody else may have. */
+    public static native Object[] loadStateDictBytes(long bytes);
+
+    /** A file as a uint8 tensor. */
+    public static native long stateDictBytes(String[] names, long[] tensors, int format);
 
     // Operators by name, and those defined at run time. Values cross as org.rushlight.Boxed describes.
 

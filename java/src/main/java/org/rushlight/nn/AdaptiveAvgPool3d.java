@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The mean of each of as many windows of volumes: {@code (N, C, D, H, W)} as the output has elements. */
+/**
+ * The mean of each of as many windows of volumes: {@code (N, C, D, H, W)} as the output has elements.
+ *
+ * <pre>{@code
+ * Tensor y = new AdaptiveAvgPool3d(5, 4, 3).forward(Torch.ones(2, 3, 8, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 5, 4, 3]
+ * }</pre>
+ */
 public final class AdaptiveAvgPool3d extends Module {
     private final long[] outputSize;
 

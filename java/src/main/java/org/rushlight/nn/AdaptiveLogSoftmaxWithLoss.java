@@ -8,7 +8,15 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** A softmax over many classes, of which the rare ones are reached in two steps (Grave et al. 2017). */
+/**
+ * A softmax over many classes, of which the rare ones are reached in two steps (Grave et al. 2017).
+ *
+ * <pre>{@code
+ * try (AdaptiveLogSoftmaxWithLoss head = new AdaptiveLogSoftmaxWithLoss(16, 20, 5, 10)) {
+ *     System.out.println(Arrays.toString(head.logProb(Torch.ones(4, 16)).shape())); // [4, 20]
+ * }
+ * }</pre>
+ */
 public final class AdaptiveLogSoftmaxWithLoss extends Module {
     private final Options options;
     private final long[] ends;
@@ -130,7 +138,7 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
         }
         long batch = target.size(0);
         long used = 0;
-        Tensor output = Torch.zeros(new long[] {batch}, TensorOptions.of(input.dtype()).device(input.device()));
+        Tensor output = Torch.zeros(new long[] {batch}, input.options());
         Tensor places = Torch.zeros_like(target);
         long low = 0;
         for (int i = 0; i < ends.length; i++) {

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The largest number of each of as many windows of sequences: {@code (N, C, L)} as the output has elements. */
+/**
+ * The largest number of each of as many windows of sequences: {@code (N, C, L)} as the output has elements.
+ *
+ * <pre>{@code
+ * Tensor y = new AdaptiveMaxPool1d(5).forward(Torch.ones(2, 3, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 5]
+ * }</pre>
+ */
 public final class AdaptiveMaxPool1d extends Module {
     private final long[] outputSize;
 

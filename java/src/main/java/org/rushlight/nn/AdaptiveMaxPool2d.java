@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The largest number of each of as many windows of images: {@code (N, C, H, W)} as the output has elements. */
+/**
+ * The largest number of each of as many windows of images: {@code (N, C, H, W)} as the output has elements.
+ *
+ * <pre>{@code
+ * Tensor y = new AdaptiveMaxPool2d(5, 4).forward(Torch.ones(2, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 5, 4]
+ * }</pre>
+ */
 public final class AdaptiveMaxPool2d extends Module {
     private final long[] outputSize;
 

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Dropout that keeps mean and variance of what {@link SELU} returns. */
+/**
+ * Dropout that keeps mean and variance of what {@link SELU} returns.
+ *
+ * <pre>{@code
+ * AlphaDropout layer = new AlphaDropout(0.2);
+ * layer.eval(); // what is evaluated passes unchanged
+ * System.out.println(layer.forward(Torch.ones(4)).sum()); // tensor(4.)
+ * }</pre>
+ */
 public final class AlphaDropout extends Module {
     private final Options options;
 

@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import java.util.function.UnaryOperator;
 import org.rushlight.Tensor;
 
-/** A function as a module, for {@link Sequential}: {@code new Apply(x -> x.mul(2))}. C++ calls it {@code nn::Functional}. */
+/**
+ * A function as a module, for {@link Sequential}: {@code new Apply(x -> x.mul(2))}. C++ calls it {@code nn::Functional}.
+ *
+ * <pre>{@code
+ * try (Sequential net = new Sequential(new Linear(2, 2), new Apply(y -> y.mul(2).clamp_min(0)))) {
+ *     System.out.println(Arrays.toString(net.forward(Torch.ones(3, 2)).shape())); // [3, 2]
+ * }
+ * }</pre>
+ */
 public final class Apply extends Module {
     private final UnaryOperator<Tensor> function;
 

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The mean of each window of sequences: {@code (N, C, L)}. */
+/**
+ * The mean of each window of sequences: {@code (N, C, L)}.
+ *
+ * <pre>{@code
+ * Tensor y = new AvgPool1d(2).forward(Torch.ones(2, 3, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 4]
+ * }</pre>
+ */
 public final class AvgPool1d extends AvgPoolNd {
     /**
      * The layer with the defaults.

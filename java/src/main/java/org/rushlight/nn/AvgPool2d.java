@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The mean of each window of images: {@code (N, C, H, W)}. */
+/**
+ * The mean of each window of images: {@code (N, C, H, W)}.
+ *
+ * <pre>{@code
+ * Tensor y = new AvgPool2d(2).forward(Torch.ones(2, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 4, 4]
+ * }</pre>
+ */
 public final class AvgPool2d extends AvgPoolNd {
     /**
      * The layer with the defaults.

@@ -4,7 +4,14 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Cross entropy of probabilities of a yes. */
+/**
+ * Cross entropy of probabilities of a yes.
+ *
+ * <pre>{@code
+ * Tensor loss = new BCELoss().forward(Tensor.of(0.5f, 0.9f), Tensor.of(1f, 0f));
+ * System.out.println(loss); // tensor(1.4979)
+ * }</pre>
+ */
 public final class BCELoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;

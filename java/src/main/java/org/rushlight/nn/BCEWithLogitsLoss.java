@@ -4,7 +4,14 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Cross entropy of the sigmoid of scores. */
+/**
+ * Cross entropy of the sigmoid of scores.
+ *
+ * <pre>{@code
+ * Tensor loss = new BCEWithLogitsLoss().forward(Tensor.of(0f, 2f), Tensor.of(1f, 0f));
+ * System.out.println(loss); // tensor(1.4100)
+ * }</pre>
+ */
 public final class BCEWithLogitsLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;

@@ -4,7 +4,15 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** {@code y = x1^T W[k] x2 + b[k]} for each k. */
+/**
+ * {@code y = x1^T W[k] x2 + b[k]} for each k.
+ *
+ * <pre>{@code
+ * try (Bilinear layer = new Bilinear(3, 4, 2)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(5, 3), Torch.ones(5, 4)).shape())); // [5, 2]
+ * }
+ * }</pre>
+ */
 public final class Bilinear extends Module {
     private final Options options;
     private final Tensor weight;

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code max(0, x) + min(0, alpha (exp(x / alpha) - 1))}. */
+/**
+ * {@code max(0, x) + min(0, alpha (exp(x / alpha) - 1))}.
+ *
+ * <pre>{@code
+ * System.out.println(new CELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.6321,  0.5000,  2.0000])
+ * }</pre>
+ */
 public final class CELU extends Module {
     private final Options options;
 

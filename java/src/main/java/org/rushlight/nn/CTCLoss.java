@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Minus the logarithm of the probability of the targets, over all their alignments. */
+/**
+ * Minus the logarithm of the probability of the targets, over all their alignments.
+ *
+ * <pre>{@code
+ * Tensor logProbs = Torch.zeros(5, 1, 3).log_softmax(2); // five steps of three symbols, the first of which is the blank
+ * System.out.println(new CTCLoss().forward(logProbs, Tensor.of(new long[][] {{1, 2}}), Tensor.of(5L), Tensor.of(2L))); // tensor(0.9689)
+ * }</pre>
+ */
 public final class CTCLoss extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Goes on at the other end: the last 1 dimension. */
+/**
+ * Goes on at the other end: the last 1 dimension.
+ *
+ * <pre>{@code
+ * System.out.println(new CircularPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[3., 1., 2., 3., 1., 2.]])
+ * }</pre>
+ */
 public final class CircularPad1d extends Module {
     private final long[] padding;
 

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Goes on at the other end: the last 2 dimensions. */
+/**
+ * Goes on at the other end: the last 2 dimensions.
+ *
+ * <pre>{@code
+ * Tensor y = new CircularPad2d(1).forward(Torch.ones(1, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 3, 10, 10]
+ * }</pre>
+ */
 public final class CircularPad2d extends Module {
     private final long[] padding;
 

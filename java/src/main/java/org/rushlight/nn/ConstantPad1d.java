@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** A number around the input: the last 1 dimension. */
+/**
+ * A number around the input: the last 1 dimension.
+ *
+ * <pre>{@code
+ * System.out.println(new ConstantPad1d(7, 1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[7., 1., 2., 3., 7., 7.]])
+ * }</pre>
+ */
 public final class ConstantPad1d extends Module {
     private final double value;
     private final long[] padding;

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** A number around the input: the last 2 dimensions. */
+/**
+ * A number around the input: the last 2 dimensions.
+ *
+ * <pre>{@code
+ * Tensor y = new ConstantPad2d(7, 1).forward(Torch.ones(1, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 3, 10, 10]
+ * }</pre>
+ */
 public final class ConstantPad2d extends Module {
     private final double value;
     private final long[] padding;

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Convolution of sequences: {@code (N, C, L)}. */
+/**
+ * Convolution of sequences: {@code (N, C, L)}.
+ *
+ * <pre>{@code
+ * try (Conv1d layer = new Conv1d(new Conv1d.Options(3, 6, 3).withPadding(1))) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(2, 3, 8)).shape())); // [2, 6, 8]
+ * }
+ * }</pre>
+ */
 public final class Conv1d extends ConvNd {
     /**
      * The layer with the defaults.

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Convolution of images: {@code (N, C, H, W)}. */
+/**
+ * Convolution of images: {@code (N, C, H, W)}.
+ *
+ * <pre>{@code
+ * try (Conv2d layer = new Conv2d(new Conv2d.Options(3, 6, 3).withPadding(1))) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(2, 3, 8, 8)).shape())); // [2, 6, 8, 8]
+ * }
+ * }</pre>
+ */
 public final class Conv2d extends ConvNd {
     /**
      * The layer with the defaults.

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Convolution of volumes: {@code (N, C, D, H, W)}. */
+/**
+ * Convolution of volumes: {@code (N, C, D, H, W)}.
+ *
+ * <pre>{@code
+ * try (Conv3d layer = new Conv3d(new Conv3d.Options(3, 6, 3).withPadding(1))) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(2, 3, 8, 8, 8)).shape())); // [2, 6, 8, 8, 8]
+ * }
+ * }</pre>
+ */
 public final class Conv3d extends ConvNd {
     /**
      * The layer with the defaults.

@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** The gradient of a convolution of sequences: {@code (N, C, L)}, as a layer. */
+/**
+ * The gradient of a convolution of sequences: {@code (N, C, L)}, as a layer.
+ *
+ * <pre>{@code
+ * try (ConvTranspose1d layer = new ConvTranspose1d(3, 6, 2)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(2, 3, 8)).shape())); // [2, 6, 9]
+ * }
+ * }</pre>
+ */
 public final class ConvTranspose1d extends ConvNd {
     /**
      * The layer with the defaults.

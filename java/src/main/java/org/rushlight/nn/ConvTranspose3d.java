@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** The gradient of a convolution of volumes: {@code (N, C, D, H, W)}, as a layer. */
+/**
+ * The gradient of a convolution of volumes: {@code (N, C, D, H, W)}, as a layer.
+ *
+ * <pre>{@code
+ * try (ConvTranspose3d layer = new ConvTranspose3d(3, 6, 2)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(2, 3, 8, 8, 8)).shape())); // [2, 6, 9, 9, 9]
+ * }
+ * }</pre>
+ */
 public final class ConvTranspose3d extends ConvNd {
     /**
      * The layer with the defaults.

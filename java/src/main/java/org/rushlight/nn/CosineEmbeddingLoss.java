@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Angles of pairs that are alike (1) or not (-1). */
+/**
+ * Angles of pairs that are alike (1) or not (-1).
+ *
+ * <pre>{@code
+ * Tensor loss = new CosineEmbeddingLoss().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}), Tensor.of(1f));
+ * System.out.println(loss); // tensor(1.)
+ * }</pre>
+ */
 public final class CosineEmbeddingLoss extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The cosine of the angle between vectors. */
+/**
+ * The cosine of the angle between vectors.
+ *
+ * <pre>{@code
+ * System.out.println(new CosineSimilarity().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{1, 1}}))); // tensor([0.7071])
+ * }</pre>
+ */
 public final class CosineSimilarity extends Module {
     private final Options options;
 

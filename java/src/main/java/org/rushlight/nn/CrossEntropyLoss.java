@@ -4,7 +4,14 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** {@link NLLLoss} of the log-softmax of scores. */
+/**
+ * {@link NLLLoss} of the log-softmax of scores.
+ *
+ * <pre>{@code
+ * Tensor loss = new CrossEntropyLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(0L));
+ * System.out.println(loss); // tensor(0.2395)
+ * }</pre>
+ */
 public final class CrossEntropyLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;

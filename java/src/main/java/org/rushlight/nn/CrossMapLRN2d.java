@@ -6,7 +6,14 @@ import org.rushlight.AutogradFunction;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** {@link LocalResponseNorm} of images over a window that is centred on each channel. */
+/**
+ * {@link LocalResponseNorm} of images over a window that is centred on each channel.
+ *
+ * <pre>{@code
+ * Tensor y = new CrossMapLRN2d(2).forward(Torch.ones(1, 4, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 4, 8, 8]
+ * }</pre>
+ */
 public final class CrossMapLRN2d extends Module {
     private final Options options;
 

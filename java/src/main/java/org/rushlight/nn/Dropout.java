@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Sets elements to zero with probability p while training, and scales the others by {@code 1 / (1 - p)}. */
+/**
+ * Sets elements to zero with probability p while training, and scales the others by {@code 1 / (1 - p)}.
+ *
+ * <pre>{@code
+ * Torch.manualSeed(0);
+ * System.out.println(new Dropout(0.5).forward(Torch.ones(6))); // tensor([0., 0., 2., 0., 0., 0.])
+ * }</pre>
+ */
 public final class Dropout extends Module {
     private final Options options;
 

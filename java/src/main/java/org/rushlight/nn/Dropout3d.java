@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Dropout of whole channels of volumes. */
+/**
+ * Dropout of whole channels of volumes.
+ *
+ * <pre>{@code
+ * Torch.manualSeed(0);
+ * System.out.println(new Dropout3d(0.5).forward(Torch.ones(1, 4, 1, 1, 1)).flatten()); // tensor([0., 0., 2., 0.])
+ * }</pre>
+ */
 public final class Dropout3d extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x}, or {@code alpha (exp(x) - 1)} below zero. */
+/**
+ * {@code x}, or {@code alpha (exp(x) - 1)} below zero.
+ *
+ * <pre>{@code
+ * System.out.println(new ELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.6321,  0.5000,  2.0000])
+ * }</pre>
+ */
 public final class ELU extends Module {
     private final Options options;
 

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** A table whose rows are looked up: {@code (*) -> (*, length)}. */
+/**
+ * A table whose rows are looked up: {@code (*) -> (*, length)}.
+ *
+ * <pre>{@code
+ * try (Embedding table = new Embedding(10, 3)) {
+ *     System.out.println(Arrays.toString(table.forward(Tensor.of(new long[][] {{1, 2}, {9, 0}})).shape())); // [2, 2, 3]
+ * }
+ * }</pre>
+ */
 public final class Embedding extends EmbeddingTable<Embedding.Options> {
     /** What an Embedding does. Immutable: each {@code with} returns a changed copy. */
     public static final class Options extends EmbeddingOptions<Options> {

@@ -5,7 +5,16 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Sums, means or maxima of bags of rows of a table. */
+/**
+ * Sums, means or maxima of bags of rows of a table.
+ *
+ * <pre>{@code
+ * try (EmbeddingBag table = new EmbeddingBag(10, 3)) {
+ *     Tensor bags = table.forward(Tensor.of(1L, 2L, 4L, 5L), Tensor.of(0L, 3L), null); // three words, then one
+ *     System.out.println(Arrays.toString(bags.shape())); // [2, 3]
+ * }
+ * }</pre>
+ */
 public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
     /** What becomes of the rows of a bag. */
     public enum Mode {

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@link AlphaDropout} of whole channels. */
+/**
+ * {@link AlphaDropout} of whole channels.
+ *
+ * <pre>{@code
+ * FeatureAlphaDropout layer = new FeatureAlphaDropout(0.2);
+ * layer.eval(); // what is evaluated passes unchanged
+ * System.out.println(layer.forward(Torch.ones(1, 4, 2)).sum()); // tensor(8.)
+ * }</pre>
+ */
 public final class FeatureAlphaDropout extends Module {
     private final Options options;
 

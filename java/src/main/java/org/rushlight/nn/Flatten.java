@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Joins dimensions into one. */
+/**
+ * Joins dimensions into one.
+ *
+ * <pre>{@code
+ * Tensor y = new Flatten().forward(Torch.ones(4, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [4, 192]
+ * }</pre>
+ */
 public final class Flatten extends Module {
     private final Options options;
 

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Sums columns into the windows that they came from. */
+/**
+ * Sums columns into the windows that they came from.
+ *
+ * <pre>{@code
+ * Tensor y = new Fold(new long[] {4, 4}, 2).forward(Torch.ones(1, 4, 9));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 1, 4, 4]
+ * }</pre>
+ */
 public final class Fold extends Module {
     private final Options options;
 

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The largest number of windows at random places of images: {@code (N, C, H, W)}. */
+/**
+ * The largest number of windows at random places of images: {@code (N, C, H, W)}.
+ *
+ * <pre>{@code
+ * Tensor y = new FractionalMaxPool2d(new FractionalMaxPool2d.Options(2).withOutputSize(5, 5)).forward(Torch.rand(2, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 5, 5]
+ * }</pre>
+ */
 public final class FractionalMaxPool2d extends FractionalMaxPoolNd {
     /**
      * The layer with the defaults.

@@ -9,7 +9,14 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Layers and losses as functions, as in {@code torch.nn.functional}. Modules are parameters and calls of these. */
+/**
+ * Layers and losses as functions, as in {@code torch.nn.functional}. Modules are parameters and calls of these.
+ *
+ * <pre>{@code
+ * System.out.println(Functional.relu(Tensor.of(-1f, 2f))); // tensor([0., 2.])
+ * System.out.println(Functional.mseLoss(Tensor.of(1f, 2f), Tensor.of(1f, 4f))); // tensor(2.)
+ * }</pre>
+ */
 public final class Functional extends FunctionalLosses {
     private Functional() {}
 
@@ -193,7 +200,7 @@ public final class Functional extends FunctionalLosses {
                 throw new TensorValueException("If input is 2D, then offsets has to be null, as input is treated is a mini-batch of fixed length"
                     + " sequences. However, found offsets of type Tensor");
             }
-            begins = Torch.arange(0, input.numel(), input.size(1), TensorOptions.of(DType.INT64).device(input.device()));
+            begins = Torch.arange(0, input.numel(), input.size(1), TensorOptions.of(DType.INT64).withDevice(input.device()));
             indices = input.reshape(-1);
             factors = factors == null ? null : factors.reshape(-1);
         } else if (input.dim() != 1) {

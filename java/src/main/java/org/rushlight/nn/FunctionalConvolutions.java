@@ -713,7 +713,7 @@ public abstract class FunctionalConvolutions extends FunctionalActivations {
             return given;
         }
         long batch = input.dim() == dims + 1 ? 1 : input.size(0);
-        return Torch.rand(new long[] {batch, input.size(-dims - 1), dims}, TensorOptions.of(input.dtype()).device(input.device()));
+        return Torch.rand(new long[] {batch, input.size(-dims - 1), dims}, input.options());
     }
 
     /** From means of powers to norms. */

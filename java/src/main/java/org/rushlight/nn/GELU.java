@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x} times the probability of a normal number below it. */
+/**
+ * {@code x} times the probability of a normal number below it.
+ *
+ * <pre>{@code
+ * System.out.println(new GELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.1587,  0.3457,  1.9545])
+ * }</pre>
+ */
 public final class GELU extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The first half of a dimension times the sigmoid of the second. */
+/**
+ * The first half of a dimension times the sigmoid of the second.
+ *
+ * <pre>{@code
+ * System.out.println(new GLU().forward(Tensor.of(1f, 2f, 0f, 0f))); // tensor([0.5000, 1.0000])
+ * }</pre>
+ */
 public final class GLU extends Module {
     private final Options options;
 

@@ -5,7 +5,16 @@ import org.rushlight.Results;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Gated recurrent units: {@code r, z = gates; n = tanh(W x + r (U h)); h = (1 - z) n + z h}. */
+/**
+ * Gated recurrent units: {@code r, z = gates; n = tanh(W x + r (U h)); h = (1 - z) n + z h}.
+ *
+ * <pre>{@code
+ * try (GRU layer = new GRU(new GRU.Options(4, 8).withBatchFirst(true))) {
+ *     GRU.Output output = layer.forwardWithState(Torch.ones(2, 5, 4), null);
+ *     System.out.println(Arrays.toString(output.output().shape()) + " " + Arrays.toString(output.hidden().shape())); // [2, 5, 8] [1, 2, 8]
+ * }
+ * }</pre>
+ */
 public final class GRU extends RecurrentLayer {
     /**
      * What the layer returns.

@@ -4,7 +4,17 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** One step of a {@link GRU} of one layer. */
+/**
+ * One step of a {@link GRU} of one layer.
+ *
+ * <pre>{@code
+ * try (GRUCell cell = new GRUCell(4, 8)) {
+ *     Tensor hidden = cell.forward(Torch.ones(2, 4), null);
+ *     hidden = cell.forward(Torch.ones(2, 4), hidden);
+ *     System.out.println(Arrays.toString(hidden.shape())); // [2, 8]
+ * }
+ * }</pre>
+ */
 public final class GRUCell extends RecurrentCell {
     /**
      * The cell with the defaults.

@@ -4,7 +4,15 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Normalises groups of channels. */
+/**
+ * Normalises groups of channels.
+ *
+ * <pre>{@code
+ * try (GroupNorm layer = new GroupNorm(2, 6)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.rand(4, 6, 8)).shape())); // [4, 6, 8]
+ * }
+ * }</pre>
+ */
 public final class GroupNorm extends Module {
     private final Options options;
     private final @Nullable Tensor weight;

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Zero between {@code -lambda} and {@code lambda}. */
+/**
+ * Zero between {@code -lambda} and {@code lambda}.
+ *
+ * <pre>{@code
+ * System.out.println(new Hardshrink().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-1.,  0.,  2.])
+ * }</pre>
+ */
 public final class Hardshrink extends Module {
     private final Options options;
 

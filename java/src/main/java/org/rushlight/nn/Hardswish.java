@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x hardsigmoid(x)}. */
+/**
+ * {@code x hardsigmoid(x)}.
+ *
+ * <pre>{@code
+ * System.out.println(new Hardswish().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.3333,  0.2917,  1.6667])
+ * }</pre>
+ */
 public final class Hardswish extends Module {
     /** The layer. */
     public Hardswish() {}

@@ -3,7 +3,13 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** {@code x}, held between two bounds. */
+/**
+ * {@code x}, held between two bounds.
+ *
+ * <pre>{@code
+ * System.out.println(new Hardtanh(0, 1).forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([0.0000, 0.5000, 1.0000])
+ * }</pre>
+ */
 public final class Hardtanh extends Module {
     private final Options options;
 

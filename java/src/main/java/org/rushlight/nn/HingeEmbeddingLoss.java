@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Distances of pairs that are alike (1) or not (-1). */
+/**
+ * Distances of pairs that are alike (1) or not (-1).
+ *
+ * <pre>{@code
+ * Tensor loss = new HingeEmbeddingLoss().forward(Tensor.of(0.5f, 0.5f), Tensor.of(1f, -1f));
+ * System.out.println(loss); // tensor(0.5000)
+ * }</pre>
+ */
 public final class HingeEmbeddingLoss extends Loss {
     private final Options options;
 

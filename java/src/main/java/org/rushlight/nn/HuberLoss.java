@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Half the squared difference, and a line from delta on. */
+/**
+ * Half the squared difference, and a line from delta on.
+ *
+ * <pre>{@code
+ * Tensor loss = new HuberLoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
+ * System.out.println(loss); // tensor(0.7500)
+ * }</pre>
+ */
 public final class HuberLoss extends Loss {
     private final Options options;
 

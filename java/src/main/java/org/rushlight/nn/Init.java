@@ -7,7 +7,15 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Ways to initialise parameters: the same distributions, from the same random numbers, as {@code torch.nn.init}. */
+/**
+ * Ways to initialise parameters: the same distributions, from the same random numbers, as {@code torch.nn.init}.
+ *
+ * <pre>{@code
+ * Tensor w = Torch.empty(2, 3).requires_grad_(true);
+ * Init.constant(w, 0.5); // without recording
+ * System.out.println(w.detach().sum()); // tensor(3.)
+ * }</pre>
+ */
 public final class Init {
     private Init() {}
 

@@ -1,6 +1,13 @@
 package org.rushlight.nn;
 
-/** Normalises each channel of each sample of images: {@code (N, C, H, W)}. */
+/**
+ * Normalises each channel of each sample of images: {@code (N, C, H, W)}.
+ *
+ * <pre>{@code
+ * Tensor y = new InstanceNorm2d(3).forward(Torch.rand(4, 3, 8, 8));
+ * System.out.println(Math.abs(y.get(0, 0).mean().itemDouble()) < 1e-5); // true
+ * }</pre>
+ */
 public final class InstanceNorm2d extends InstanceNormNd {
     /**
      * The layer with the defaults.

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** The divergence of the target from the input, which is a logarithm. */
+/**
+ * The divergence of the target from the input, which is a logarithm.
+ *
+ * <pre>{@code
+ * Tensor loss = new KLDivLoss().forward(Tensor.of(0.5f, 0.5f).log(), Tensor.of(0.9f, 0.1f));
+ * System.out.println(loss); // tensor(0.1840)
+ * }</pre>
+ */
 public final class KLDivLoss extends Loss {
     private final Options options;
     /** The sum divided by the size of the batch, as {@code reduction}. */

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** The absolute difference. */
+/**
+ * The absolute difference.
+ *
+ * <pre>{@code
+ * Tensor loss = new L1Loss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
+ * System.out.println(loss); // tensor(1.)
+ * }</pre>
+ */
 public final class L1Loss extends Loss {
     private final Options options;
 

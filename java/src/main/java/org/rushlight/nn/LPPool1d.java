@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The norm of each window of sequences: {@code (N, C, L)}. */
+/**
+ * The norm of each window of sequences: {@code (N, C, L)}.
+ *
+ * <pre>{@code
+ * Tensor y = new LPPool1d(2, 2).forward(Torch.ones(2, 3, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 4]
+ * }</pre>
+ */
 public final class LPPool1d extends LPPoolNd {
     /**
      * The layer with the defaults.

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The norm of each window of volumes: {@code (N, C, D, H, W)}. */
+/**
+ * The norm of each window of volumes: {@code (N, C, D, H, W)}.
+ *
+ * <pre>{@code
+ * Tensor y = new LPPool3d(2, 2).forward(Torch.ones(2, 3, 8, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 4, 4, 4]
+ * }</pre>
+ */
 public final class LPPool3d extends LPPoolNd {
     /**
      * The layer with the defaults.

@@ -6,7 +6,16 @@ import org.rushlight.Results;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Long short-term memory: {@code i, f, g, o = gates of W x + U h; c = f c + i g; h = o tanh(c)}. */
+/**
+ * Long short-term memory: {@code i, f, g, o = gates of W x + U h; c = f c + i g; h = o tanh(c)}.
+ *
+ * <pre>{@code
+ * try (LSTM layer = new LSTM(new LSTM.Options(4, 8).withBatchFirst(true))) {
+ *     LSTM.Output output = layer.forwardWithState(Torch.ones(2, 5, 4), null);
+ *     System.out.println(Arrays.toString(output.output().shape()) + " " + Arrays.toString(output.state().cell().shape())); // [2, 5, 8] [1, 2, 8]
+ * }
+ * }</pre>
+ */
 public final class LSTM extends RecurrentLayer {
     /**
      * A state of the layer.

@@ -5,7 +5,17 @@ import org.rushlight.Results;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** One step of an {@link LSTM} of one layer. */
+/**
+ * One step of an {@link LSTM} of one layer.
+ *
+ * <pre>{@code
+ * try (LSTMCell cell = new LSTMCell(4, 8)) {
+ *     LSTM.State state = cell.forward(Torch.ones(2, 4), null);
+ *     state = cell.forward(Torch.ones(2, 4), state);
+ *     System.out.println(Arrays.toString(state.hidden().shape())); // [2, 8]
+ * }
+ * }</pre>
+ */
 public final class LSTMCell extends RecurrentCell {
     /**
      * The cell with the defaults.

@@ -4,7 +4,15 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Normalises the last dimensions together. */
+/**
+ * Normalises the last dimensions together.
+ *
+ * <pre>{@code
+ * try (LayerNorm layer = new LayerNorm(8)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.rand(4, 8)).shape())); // [4, 8]
+ * }
+ * }</pre>
+ */
 public final class LayerNorm extends Module {
     private final Options options;
     private final @Nullable Tensor weight;

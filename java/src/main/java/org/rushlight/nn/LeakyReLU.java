@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x}, or a part of it below zero. */
+/**
+ * {@code x}, or a part of it below zero.
+ *
+ * <pre>{@code
+ * System.out.println(new LeakyReLU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.0100,  0.5000,  2.0000])
+ * }</pre>
+ */
 public final class LeakyReLU extends Module {
     private final Options options;
 

@@ -5,7 +5,15 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
-/** An affine map: {@code y = x W^T + b}. Shapes: {@code (*, in) -> (*, out)}. */
+/**
+ * An affine map: {@code y = x W^T + b}. Shapes: {@code (*, in) -> (*, out)}.
+ *
+ * <pre>{@code
+ * try (Linear layer = new Linear(3, 2)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(4, 3)).shape())); // [4, 2]
+ * }
+ * }</pre>
+ */
 public final class Linear extends Module {
     private final long inFeatures;
     private final long outFeatures;

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Divides by a power of the mean square of neighbouring channels. */
+/**
+ * Divides by a power of the mean square of neighbouring channels.
+ *
+ * <pre>{@code
+ * Tensor y = new LocalResponseNorm(2).forward(Torch.ones(1, 4, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 4, 8, 8]
+ * }</pre>
+ */
 public final class LocalResponseNorm extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The logarithm of the sigmoid. */
+/**
+ * The logarithm of the sigmoid.
+ *
+ * <pre>{@code
+ * System.out.println(new LogSigmoid().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-1.3133, -0.4741, -0.1269])
+ * }</pre>
+ */
 public final class LogSigmoid extends Module {
     /** The layer. */
     public LogSigmoid() {}

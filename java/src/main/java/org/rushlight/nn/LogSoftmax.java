@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The logarithm of {@link Softmax}. */
+/**
+ * The logarithm of {@link Softmax}.
+ *
+ * <pre>{@code
+ * System.out.println(new LogSoftmax(0).forward(Tensor.of(1f, 1f, 2f))); // tensor([-1.5514, -1.5514, -0.5514])
+ * }</pre>
+ */
 public final class LogSoftmax extends Module {
     private final long dim;
 

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** The squared difference. */
+/**
+ * The squared difference.
+ *
+ * <pre>{@code
+ * Tensor loss = new MSELoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
+ * System.out.println(loss); // tensor(2.)
+ * }</pre>
+ */
 public final class MSELoss extends Loss {
     private final Options options;
 

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** The first shall be larger (1) or smaller (-1) than the second. */
+/**
+ * The first shall be larger (1) or smaller (-1) than the second.
+ *
+ * <pre>{@code
+ * Tensor loss = new MarginRankingLoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f), Tensor.of(1f, 1f));
+ * System.out.println(loss); // tensor(1.)
+ * }</pre>
+ */
 public final class MarginRankingLoss extends Module {
     private final Options options;
 

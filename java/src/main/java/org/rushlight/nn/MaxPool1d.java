@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The largest number of each window of sequences: {@code (N, C, L)}. */
+/**
+ * The largest number of each window of sequences: {@code (N, C, L)}.
+ *
+ * <pre>{@code
+ * Tensor y = new MaxPool1d(2).forward(Torch.ones(2, 3, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [2, 3, 4]
+ * }</pre>
+ */
 public final class MaxPool1d extends MaxPoolNd {
     /**
      * The layer with the defaults.

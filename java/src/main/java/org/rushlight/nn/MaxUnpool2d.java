@@ -1,6 +1,14 @@
 package org.rushlight.nn;
 
-/** Puts numbers of images: {@code (N, C, H, W)} where max pooling found them, and zeros elsewhere. */
+/**
+ * Puts numbers of images: {@code (N, C, H, W)} where max pooling found them, and zeros elsewhere.
+ *
+ * <pre>{@code
+ * Pooled pooled = new MaxPool2d(2).forwardWithIndices(Torch.rand(1, 3, 8, 8));
+ * Tensor y = new MaxUnpool2d(2).forward(pooled.output(), pooled.indices());
+ * System.out.println(Arrays.toString(y.shape())); // [1, 3, 8, 8]
+ * }</pre>
+ */
 public final class MaxUnpool2d extends MaxUnpoolNd {
     /**
      * The layer with the defaults.

@@ -5,7 +5,15 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 
-/** Modules by name. It computes nothing by itself. */
+/**
+ * Modules by name. It computes nothing by itself.
+ *
+ * <pre>{@code
+ * try (ModuleDict heads = new ModuleDict().put("digits", new Linear(8, 10)).put("letters", new Linear(8, 26))) {
+ *     System.out.println(Arrays.toString(heads.get("letters").forward(Torch.ones(2, 8)).shape())); // [2, 26]
+ * }
+ * }</pre>
+ */
 public final class ModuleDict extends Module implements Iterable<Map.Entry<String, Module>> {
     /** An empty dictionary. */
     public ModuleDict() {}

@@ -4,7 +4,26 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 
-/** Modules by their place. It computes nothing by itself. */
+/**
+ * Modules by their place. It computes nothing by itself.
+ *
+ * <pre>{@code
+ * class Deep extends Module {
+ *     private final ModuleList layers = registerModule("layers", new ModuleList(new Linear(4, 4), new Linear(4, 4)));
+ *
+ *     @Override
+ *     public Tensor forward(Tensor x) {
+ *         for (Module layer : layers) {
+ *             x = layer.forward(x).relu();
+ *         }
+ *         return x;
+ *     }
+ * }
+ * try (Deep net = new Deep()) {
+ *     System.out.println(net.parameters().size()); // 4
+ * }
+ * }</pre>
+ */
 public final class ModuleList extends Module implements Iterable<Module> {
     /**
      * A list of modules.

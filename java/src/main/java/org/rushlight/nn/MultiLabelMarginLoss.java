@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Margins between scores of several target classes and those of others. */
+/**
+ * Margins between scores of several target classes and those of others.
+ *
+ * <pre>{@code
+ * Tensor loss = new MultiLabelMarginLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(new long[][] {{1, 2, -1}}));
+ * System.out.println(loss); // tensor(2.)
+ * }</pre>
+ */
 public final class MultiLabelMarginLoss extends Loss {
     private final Options options;
 

@@ -4,7 +4,14 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Cross entropy of the sigmoid of each class, as a mean over classes. */
+/**
+ * Cross entropy of the sigmoid of each class, as a mean over classes.
+ *
+ * <pre>{@code
+ * Tensor loss = new MultiLabelSoftMarginLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(new float[][] {{1, 0, 1}}));
+ * System.out.println(loss); // tensor(0.5044)
+ * }</pre>
+ */
 public final class MultiLabelSoftMarginLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;

@@ -5,7 +5,14 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Margins between the score of the target class and those of others. */
+/**
+ * Margins between the score of the target class and those of others.
+ *
+ * <pre>{@code
+ * Tensor loss = new MultiMarginLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}), Tensor.of(1L));
+ * System.out.println(loss); // tensor(1.3333)
+ * }</pre>
+ */
 public final class MultiMarginLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;

@@ -8,7 +8,16 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Each head asks with its share of the queries for values, weighed by how well their keys fit (Vaswani et al. 2017). */
+/**
+ * Each head asks with its share of the queries for values, weighed by how well their keys fit (Vaswani et al. 2017).
+ *
+ * <pre>{@code
+ * try (MultiheadAttention attention = new MultiheadAttention(8, 2)) {
+ *     Tensor x = Torch.ones(5, 3, 8); // (length, batch, features)
+ *     System.out.println(Arrays.toString(attention.forward(x, x, x).output().shape())); // [5, 3, 8]
+ * }
+ * }</pre>
+ */
 public final class MultiheadAttention extends Module {
     private final Options options;
     private final boolean sameDim;
@@ -371,7 +380,7 @@ public final class MultiheadAttention extends Module {
         if (mask == null || mask.dtype() != DType.BOOL) {
             return mask;
         }
-        return Torch.zeros(mask.shape(), TensorOptions.of(dtype).device(mask.device())).masked_fill(mask, Double.NEGATIVE_INFINITY);
+        return Torch.zeros(mask.shape(), TensorOptions.of(dtype).withDevice(mask.device())).masked_fill(mask, Double.NEGATIVE_INFINITY);
     }
 
     /** (step, batch, feature) as (batch and head, step, feature of the head). */
@@ -387,6 +396,6 @@ public final class MultiheadAttention extends Module {
         long[] shape = tensor.shape();
         int at = dim < 0 ? dim + shape.length : dim;
         shape[at] = 1;
-        return Torch.cat(new Tensor[] {tensor, Torch.zeros(shape, TensorOptions.of(tensor.dtype()).device(tensor.device()))}, at);
+        return Torch.cat(new Tensor[] {tensor, Torch.zeros(shape, tensor.options())}, at);
     }
 }

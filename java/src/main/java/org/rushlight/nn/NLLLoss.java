@@ -4,7 +4,14 @@ import org.jspecify.annotations.Nullable;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Negative log likelihood of the target classes, given log probabilities. */
+/**
+ * Negative log likelihood of the target classes, given log probabilities.
+ *
+ * <pre>{@code
+ * Tensor loss = new NLLLoss().forward(Tensor.of(new float[][] {{2, 0, 0}}).log_softmax(1), Tensor.of(0L));
+ * System.out.println(loss); // tensor(0.2395)
+ * }</pre>
+ */
 public final class NLLLoss extends Loss {
     private final Options options;
     private final @Nullable Tensor weight;

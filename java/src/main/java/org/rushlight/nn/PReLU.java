@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** {@code x}, or a learned part of it below zero. */
+/**
+ * {@code x}, or a learned part of it below zero.
+ *
+ * <pre>{@code
+ * try (PReLU activation = new PReLU()) { // one slope for all, 0.25 to begin with
+ *     System.out.println(activation.forward(Tensor.of(-1f, 2f)).detach()); // tensor([-0.2500,  2.0000])
+ * }
+ * }</pre>
+ */
 public final class PReLU extends Module {
     private final Options options;
     private final Tensor weight;

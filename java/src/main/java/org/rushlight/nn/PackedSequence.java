@@ -7,6 +7,12 @@ import org.rushlight.Tensor;
  * The steps of sequences one after the other, each with the sequences that are long enough, the longest sequence first: what
  * {@link Utils#packPaddedSequence} makes.
  *
+ * <pre>{@code
+ * Tensor padded = Torch.ones(3, 2, 4); // two sequences of at most three steps
+ * PackedSequence packed = Utils.packPaddedSequence(padded, Tensor.of(3L, 1L));
+ * System.out.println(packed.batchSizes()); // tensor([2, 1, 1])
+ * }</pre>
+ *
  * @param data the steps
  * @param batchSizes how many sequences have each step
  * @param sortedIndices the order in which the sequences stand; null where they were sorted already

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The norm of the difference of vectors. */
+/**
+ * The norm of the difference of vectors.
+ *
+ * <pre>{@code
+ * System.out.println(new PairwiseDistance().forward(Tensor.of(new float[][] {{1, 0}}), Tensor.of(new float[][] {{0, 1}}))); // tensor([1.4142])
+ * }</pre>
+ */
 public final class PairwiseDistance extends Module {
     private final Options options;
 

@@ -6,7 +6,15 @@ import java.util.Map;
 import java.util.Set;
 import org.rushlight.Tensor;
 
-/** Parameters by name. It computes nothing by itself. */
+/**
+ * Parameters by name. It computes nothing by itself.
+ *
+ * <pre>{@code
+ * try (ParameterDict scales = new ParameterDict().put("left", Torch.ones(3)).put("right", Torch.ones(4))) {
+ *     System.out.println(scales.get("right").numel() + " " + scales.stateDict().keySet()); // 4 [left, right]
+ * }
+ * }</pre>
+ */
 public final class ParameterDict extends Module implements Iterable<Map.Entry<String, Tensor>> {
     /** An empty dictionary. */
     public ParameterDict() {}

@@ -4,7 +4,15 @@ import java.util.Iterator;
 import java.util.List;
 import org.rushlight.Tensor;
 
-/** Parameters by their place. It computes nothing by itself. */
+/**
+ * Parameters by their place. It computes nothing by itself.
+ *
+ * <pre>{@code
+ * try (ParameterList scales = new ParameterList(Torch.ones(3), Torch.ones(4))) {
+ *     System.out.println(scales.get(1).numel() + " " + scales.parameters().size()); // 4 2
+ * }
+ * }</pre>
+ */
 public final class ParameterList extends Module implements Iterable<Tensor> {
     /**
      * A list of parameters, which it owns.

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Channels as pixels. */
+/**
+ * Channels as pixels.
+ *
+ * <pre>{@code
+ * Tensor y = new PixelShuffle(2).forward(Torch.ones(1, 8, 3, 3));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 2, 6, 6]
+ * }</pre>
+ */
 public final class PixelShuffle extends Module {
     private final long upscaleFactor;
 

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Pixels as channels. */
+/**
+ * Pixels as channels.
+ *
+ * <pre>{@code
+ * Tensor y = new PixelUnshuffle(2).forward(Torch.ones(1, 2, 6, 6));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 8, 3, 3]
+ * }</pre>
+ */
 public final class PixelUnshuffle extends Module {
     private final long downscaleFactor;
 

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Negative log likelihood of counts. */
+/**
+ * Negative log likelihood of counts.
+ *
+ * <pre>{@code
+ * Tensor loss = new PoissonNLLLoss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
+ * System.out.println(loss); // tensor(0.5537)
+ * }</pre>
+ */
 public final class PoissonNLLLoss extends Loss {
     private final Options options;
 

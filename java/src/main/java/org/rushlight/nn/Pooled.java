@@ -6,6 +6,11 @@ import org.rushlight.Tensor;
 /**
  * What pooling returns with indices.
  *
+ * <pre>{@code
+ * Pooled pooled = new MaxPool1d(2).forwardWithIndices(Tensor.of(new float[][] {{1, 3, 2, 0}}));
+ * System.out.println(pooled.output() + " " + pooled.indices()); // tensor([[3., 2.]]) tensor([[1, 2]])
+ * }</pre>
+ *
  * @param output the pooled numbers
  * @param indices where in the input they are
  */

@@ -5,7 +5,16 @@ import org.rushlight.Results;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** A plain recurrent layer: {@code h = tanh(W x + b + U h + c)}, or the positive part instead of tanh. */
+/**
+ * A plain recurrent layer: {@code h = tanh(W x + b + U h + c)}, or the positive part instead of tanh.
+ *
+ * <pre>{@code
+ * try (RNN layer = new RNN(new RNN.Options(4, 8).withBatchFirst(true))) {
+ *     RNN.Output output = layer.forwardWithState(Torch.ones(2, 5, 4), null);
+ *     System.out.println(Arrays.toString(output.output().shape()) + " " + Arrays.toString(output.hidden().shape())); // [2, 5, 8] [1, 2, 8]
+ * }
+ * }</pre>
+ */
 public final class RNN extends RecurrentLayer {
     /**
      * What the layer returns.

@@ -2,7 +2,15 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Leaky ReLU with random slopes while training. */
+/**
+ * Leaky ReLU with random slopes while training.
+ *
+ * <pre>{@code
+ * RReLU activation = new RReLU();
+ * activation.eval(); // the mean of the slopes
+ * System.out.println(activation.forward(Tensor.of(-2.4f, 1f))); // tensor([-0.5500,  1.0000])
+ * }</pre>
+ */
 public final class RReLU extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code max(x, 0)}, element by element. */
+/**
+ * {@code max(x, 0)}, element by element.
+ *
+ * <pre>{@code
+ * System.out.println(new ReLU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([0.0000, 0.5000, 2.0000])
+ * }</pre>
+ */
 public final class ReLU extends Module {
     private final Options options;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x}, held between 0 and 6. */
+/**
+ * {@code x}, held between 0 and 6.
+ *
+ * <pre>{@code
+ * System.out.println(new ReLU6().forward(Tensor.of(-1f, 0.5f, 9f))); // tensor([0.0000, 0.5000, 6.0000])
+ * }</pre>
+ */
 public final class ReLU6 extends Module {
     private final Options options;
 

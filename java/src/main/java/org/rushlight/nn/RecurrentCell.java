@@ -72,7 +72,7 @@ public abstract class RecurrentCell extends Module {
 
     /** A state of zeros for an input. */
     final Tensor zeros(Tensor input) {
-        TensorOptions like = TensorOptions.of(input.dtype()).device(input.device());
+        TensorOptions like = input.options();
         return input.dim() == 1
             ? Torch.zeros(new long[] {options.hiddenSize}, like)
             : Torch.zeros(new long[] {input.size(0), options.hiddenSize}, like);

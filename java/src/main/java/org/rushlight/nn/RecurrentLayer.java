@@ -182,7 +182,7 @@ public abstract class RecurrentLayer extends Module {
     final Tensor state(@Nullable Tensor given, Tensor input, long batch, long features, String what) {
         long layers = options.numLayers * directions();
         if (given == null) {
-            return Torch.zeros(new long[] {layers, batch, features}, TensorOptions.of(input.dtype()).device(input.device()));
+            return Torch.zeros(new long[] {layers, batch, features}, input.options());
         }
         if (!Arrays.equals(given.shape(), new long[] {layers, batch, features})) {
             throw new TensorValueException("Expected " + what + " size (" + layers + ", " + batch + ", " + features + "), got "

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Mirrors the input at its edges: the last 1 dimension. */
+/**
+ * Mirrors the input at its edges: the last 1 dimension.
+ *
+ * <pre>{@code
+ * System.out.println(new ReflectionPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[2., 1., 2., 3., 2., 1.]])
+ * }</pre>
+ */
 public final class ReflectionPad1d extends Module {
     private final long[] padding;
 

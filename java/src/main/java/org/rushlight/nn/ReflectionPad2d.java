@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Mirrors the input at its edges: the last 2 dimensions. */
+/**
+ * Mirrors the input at its edges: the last 2 dimensions.
+ *
+ * <pre>{@code
+ * Tensor y = new ReflectionPad2d(1).forward(Torch.ones(1, 3, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 3, 10, 10]
+ * }</pre>
+ */
 public final class ReflectionPad2d extends Module {
     private final long[] padding;
 

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Mirrors the input at its edges: the last 3 dimensions. */
+/**
+ * Mirrors the input at its edges: the last 3 dimensions.
+ *
+ * <pre>{@code
+ * Tensor y = new ReflectionPad3d(1).forward(Torch.ones(1, 3, 8, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 3, 10, 10, 10]
+ * }</pre>
+ */
 public final class ReflectionPad3d extends Module {
     private final long[] padding;
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Repeats the edges: the last 1 dimension. */
+/**
+ * Repeats the edges: the last 1 dimension.
+ *
+ * <pre>{@code
+ * System.out.println(new ReplicationPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[1., 1., 2., 3., 3., 3.]])
+ * }</pre>
+ */
 public final class ReplicationPad1d extends Module {
     private final long[] padding;
 

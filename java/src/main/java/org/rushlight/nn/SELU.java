@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** ELU with constants that keep mean and variance. */
+/**
+ * ELU with constants that keep mean and variance.
+ *
+ * <pre>{@code
+ * System.out.println(new SELU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-1.1113,  0.5254,  2.1014])
+ * }</pre>
+ */
 public final class SELU extends Module {
     private final Options options;
 

@@ -5,7 +5,15 @@ import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
 
-/** Modules one after the other. */
+/**
+ * Modules one after the other.
+ *
+ * <pre>{@code
+ * try (Sequential net = new Sequential(new Linear(4, 8), new ReLU(), new Linear(8, 3))) {
+ *     System.out.println(Arrays.toString(net.forward(Torch.ones(2, 4)).shape())); // [2, 3]
+ * }
+ * }</pre>
+ */
 public final class Sequential extends Module implements Iterable<Module> {
     /**
      * Modules named by their position.

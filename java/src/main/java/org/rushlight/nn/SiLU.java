@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x sigmoid(x)}. */
+/**
+ * {@code x sigmoid(x)}.
+ *
+ * <pre>{@code
+ * System.out.println(new SiLU().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.2689,  0.3112,  1.7616])
+ * }</pre>
+ */
 public final class SiLU extends Module {
     /** The layer. */
     public SiLU() {}

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** The squared difference, and a line from beta on. */
+/**
+ * The squared difference, and a line from beta on.
+ *
+ * <pre>{@code
+ * Tensor loss = new SmoothL1Loss().forward(Tensor.of(1f, 2f), Tensor.of(1f, 4f));
+ * System.out.println(loss); // tensor(0.7500)
+ * }</pre>
+ */
 public final class SmoothL1Loss extends Loss {
     private final Options options;
 

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** {@code log(1 + exp(-y x))}. */
+/**
+ * {@code log(1 + exp(-y x))}.
+ *
+ * <pre>{@code
+ * Tensor loss = new SoftMarginLoss().forward(Tensor.of(0.5f, 0.5f), Tensor.of(1f, -1f));
+ * System.out.println(loss); // tensor(0.7241)
+ * }</pre>
+ */
 public final class SoftMarginLoss extends Loss {
     private final Options options;
 

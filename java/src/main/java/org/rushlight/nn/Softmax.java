@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Exponentials, scaled to a sum of one. */
+/**
+ * Exponentials, scaled to a sum of one.
+ *
+ * <pre>{@code
+ * System.out.println(new Softmax(0).forward(Tensor.of(1f, 1f, 2f))); // tensor([0.2119, 0.2119, 0.5761])
+ * }</pre>
+ */
 public final class Softmax extends Module {
     private final long dim;
 

@@ -3,7 +3,13 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Softmax over the channels of images. */
+/**
+ * Softmax over the channels of images.
+ *
+ * <pre>{@code
+ * System.out.println(new Softmax2d().forward(Torch.ones(1, 2, 3, 3)).get(0, 1, 2, 2)); // tensor(0.5000)
+ * }</pre>
+ */
 public final class Softmax2d extends Module {
     /** The layer. */
     public Softmax2d() {}

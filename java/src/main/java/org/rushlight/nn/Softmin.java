@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Softmax of {@code -x}. */
+/**
+ * Softmax of {@code -x}.
+ *
+ * <pre>{@code
+ * System.out.println(new Softmin(0).forward(Tensor.of(1f, 1f, 2f))); // tensor([0.4223, 0.4223, 0.1554])
+ * }</pre>
+ */
 public final class Softmin extends Module {
     private final long dim;
 

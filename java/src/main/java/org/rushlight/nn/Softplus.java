@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code log(1 + exp(beta x)) / beta}. */
+/**
+ * {@code log(1 + exp(beta x)) / beta}.
+ *
+ * <pre>{@code
+ * System.out.println(new Softplus().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([0.3133, 0.9741, 2.1269])
+ * }</pre>
+ */
 public final class Softplus extends Module {
     private final Options options;
 

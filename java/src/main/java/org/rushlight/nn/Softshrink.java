@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x}, moved towards zero by lambda. */
+/**
+ * {@code x}, moved towards zero by lambda.
+ *
+ * <pre>{@code
+ * System.out.println(new Softshrink().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.5000,  0.0000,  1.5000])
+ * }</pre>
+ */
 public final class Softshrink extends Module {
     private final Options options;
 

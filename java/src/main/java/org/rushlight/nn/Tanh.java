@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** The hyperbolic tangent. */
+/**
+ * The hyperbolic tangent.
+ *
+ * <pre>{@code
+ * System.out.println(new Tanh().forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-0.7616,  0.4621,  0.9640])
+ * }</pre>
+ */
 public final class Tanh extends Module {
     /** The layer. */
     public Tanh() {}

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** {@code x} where it is above the threshold, else a value. */
+/**
+ * {@code x} where it is above the threshold, else a value.
+ *
+ * <pre>{@code
+ * System.out.println(new Threshold(1, -5).forward(Tensor.of(-1f, 0.5f, 2f))); // tensor([-5., -5.,  2.])
+ * }</pre>
+ */
 public final class Threshold extends Module {
     private final Options options;
 

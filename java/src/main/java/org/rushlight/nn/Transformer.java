@@ -6,7 +6,15 @@ import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** An encoder whose result a decoder attends to (Vaswani et al. 2017). */
+/**
+ * An encoder whose result a decoder attends to (Vaswani et al. 2017).
+ *
+ * <pre>{@code
+ * try (Transformer net = new Transformer(new Transformer.Options(8, 2).withDimFeedforward(16))) {
+ *     System.out.println(Arrays.toString(net.forward(Torch.ones(5, 3, 8), Torch.ones(6, 3, 8)).shape())); // [6, 3, 8]
+ * }
+ * }</pre>
+ */
 public final class Transformer extends Module {
     private final Options options;
     private final TransformerEncoder encoder;

@@ -5,7 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
-/** Copies of a layer, one on the other, and a norm behind them. */
+/**
+ * Copies of a layer, one on the other, and a norm behind them.
+ *
+ * <pre>{@code
+ * try (TransformerDecoder decoder = new TransformerDecoder(new TransformerDecoderLayer(8, 2), 3)) {
+ *     Tensor y = decoder.forward(Torch.ones(6, 4, 8), Torch.ones(5, 4, 8), new Transformer.Masks());
+ *     System.out.println(Arrays.toString(y.shape())); // [6, 4, 8]
+ * }
+ * }</pre>
+ */
 public final class TransformerDecoder extends Module {
     private final List<TransformerDecoderLayer> layers = new ArrayList<>();
     private final @Nullable LayerNorm norm;

@@ -6,6 +6,13 @@ import org.rushlight.Tensor;
 /**
  * Attention of the target to itself, attention to the memory, then two linear layers; each adds to its input, and a {@link LayerNorm}
  * follows.
+ *
+ * <pre>{@code
+ * try (TransformerDecoderLayer layer = new TransformerDecoderLayer(8, 2)) {
+ *     Tensor y = layer.forward(Torch.ones(6, 3, 8), Torch.ones(5, 3, 8), new Transformer.Masks());
+ *     System.out.println(Arrays.toString(y.shape())); // [6, 3, 8]
+ * }
+ * }</pre>
  */
 public final class TransformerDecoderLayer extends Module {
     private final Options options;

@@ -5,7 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
-/** Copies of a layer, one on the other, and a norm behind them. */
+/**
+ * Copies of a layer, one on the other, and a norm behind them.
+ *
+ * <pre>{@code
+ * try (TransformerEncoder encoder = new TransformerEncoder(new TransformerEncoderLayer(8, 2), 3)) {
+ *     System.out.println(Arrays.toString(encoder.forward(Torch.ones(5, 4, 8)).shape())); // [5, 4, 8]
+ * }
+ * }</pre>
+ */
 public final class TransformerEncoder extends Module {
     private final List<TransformerEncoderLayer> layers = new ArrayList<>();
     private final @Nullable LayerNorm norm;

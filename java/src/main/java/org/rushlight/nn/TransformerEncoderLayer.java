@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import java.util.function.UnaryOperator;
 import org.rushlight.Tensor;
 
-/** Attention of the source to itself, then two linear layers; each adds to its input, and a {@link LayerNorm} follows. */
+/**
+ * Attention of the source to itself, then two linear layers; each adds to its input, and a {@link LayerNorm} follows.
+ *
+ * <pre>{@code
+ * try (TransformerEncoderLayer layer = new TransformerEncoderLayer(8, 2)) {
+ *     System.out.println(Arrays.toString(layer.forward(Torch.ones(5, 3, 8)).shape())); // [5, 3, 8]
+ * }
+ * }</pre>
+ */
 public final class TransformerEncoderLayer extends Module {
     private final Options options;
     private final MultiheadAttention selfAttn;

@@ -3,7 +3,15 @@ package org.rushlight.nn;
 import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 
-/** Anchors shall be nearer to the positive than to the negative ones. */
+/**
+ * Anchors shall be nearer to the positive than to the negative ones.
+ *
+ * <pre>{@code
+ * Tensor anchor = Tensor.of(new float[][] {{1, 0}});
+ * Tensor loss = new TripletMarginLoss().forward(anchor, anchor, Tensor.of(new float[][] {{0, 1}}));
+ * System.out.println(loss); // tensor(0.)
+ * }</pre>
+ */
 public final class TripletMarginLoss extends Module {
     private final Options options;
 

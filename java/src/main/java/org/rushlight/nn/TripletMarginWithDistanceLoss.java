@@ -5,7 +5,16 @@ import org.rushlight.Reduction;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** {@link TripletMarginLoss} with a distance of its own. */
+/**
+ * {@link TripletMarginLoss} with a distance of its own.
+ *
+ * <pre>{@code
+ * var loss = new TripletMarginWithDistanceLoss(new TripletMarginWithDistanceLoss.Options()
+ *     .withDistanceFunction((a, b) -> a.sub(b).abs().sum(new long[] {-1}, false)));
+ * Tensor anchor = Tensor.of(new float[][] {{1, 0}});
+ * System.out.println(loss.forward(anchor, anchor.neg(), anchor.mul(2))); // tensor(2.)
+ * }</pre>
+ */
 public final class TripletMarginWithDistanceLoss extends Module {
     private final Options options;
 

@@ -2,7 +2,14 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Cuts a dimension into several. */
+/**
+ * Cuts a dimension into several.
+ *
+ * <pre>{@code
+ * Tensor y = new Unflatten(1, 3, 8).forward(Torch.ones(4, 24));
+ * System.out.println(Arrays.toString(y.shape())); // [4, 3, 8]
+ * }</pre>
+ */
 public final class Unflatten extends Module {
     private final long dim;
     private final long[] sizes;

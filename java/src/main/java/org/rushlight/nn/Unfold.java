@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** The windows of images as columns. */
+/**
+ * The windows of images as columns.
+ *
+ * <pre>{@code
+ * Tensor y = new Unfold(3).forward(Torch.ones(1, 2, 8, 8));
+ * System.out.println(Arrays.toString(y.shape())); // [1, 18, 36]
+ * }</pre>
+ */
 public final class Unfold extends Module {
     private final Options options;
 

@@ -3,7 +3,14 @@ package org.rushlight.nn;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
-/** Resizes by nearest elements or by interpolation. */
+/**
+ * Resizes by nearest elements or by interpolation.
+ *
+ * <pre>{@code
+ * Upsample twice = new Upsample(new Upsample.Options().withScaleFactor(2).withMode("bilinear").withAlignCorners(false));
+ * System.out.println(Arrays.toString(twice.forward(Torch.ones(1, 3, 4, 4)).shape())); // [1, 3, 8, 8]
+ * }</pre>
+ */
 public final class Upsample extends Module {
     private final Options options;
 

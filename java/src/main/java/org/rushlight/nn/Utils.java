@@ -14,7 +14,16 @@ import org.rushlight.TensorOptions;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
 
-/** Limits on gradients, parameters as one vector, and sequences of different lengths: {@code torch.nn.utils}. */
+/**
+ * Limits on gradients, parameters as one vector, and sequences of different lengths: {@code torch.nn.utils}.
+ *
+ * <pre>{@code
+ * Tensor w = Torch.ones(4).requires_grad_(true);
+ * w.mul(3).sum().backward();
+ * System.out.println(Utils.clipGradNorm(List.of(w), 1)); // 6.0
+ * System.out.println(w.grad().norm().itemFloat() <= 1); // true
+ * }</pre>
+ */
 public final class Utils {
     private Utils() {}
 
@@ -156,7 +165,7 @@ public final class Utils {
      * @return the order that undoes it
      */
     public static Tensor invertPermutation(Tensor permutation) {
-        Tensor places = Torch.arange(permutation.numel(), TensorOptions.of(DType.INT64).device(permutation.device()));
+        Tensor places = Torch.arange(permutation.numel(), TensorOptions.of(DType.INT64).withDevice(permutation.device()));
         return Torch.empty_like(permutation).scatter_(0, permutation, places);
     }
 

@@ -2,7 +2,13 @@ package org.rushlight.nn;
 
 import org.rushlight.Tensor;
 
-/** Zeros around the input: the last 1 dimension. */
+/**
+ * Zeros around the input: the last 1 dimension.
+ *
+ * <pre>{@code
+ * System.out.println(new ZeroPad1d(1, 2).forward(Tensor.of(new float[][] {{1, 2, 3}}))); // tensor([[0., 1., 2., 3., 0., 0.]])
+ * }</pre>
+ */
 public final class ZeroPad1d extends Module {
     private final long[] padding;
 

@@ -5,7 +5,18 @@ import java.util.Map;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Adagrad: steps divided by the root of the sum of squares so far (Duchi, Hazan and Singer 2011). */
+/**
+ * Adagrad: steps divided by the root of the sum of squares so far (Duchi, Hazan and Singer 2011).
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * try (Adagrad optimizer = new Adagrad(List.of(w), 0.1)) {
+ *     w.mul(w).sum().backward();
+ *     optimizer.step();
+ *     System.out.println(w.detach()); // tensor([0.9000])
+ * }
+ * }</pre>
+ */
 public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {

@@ -4,7 +4,18 @@ import java.util.List;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Adam: steps scaled by running means of the gradient and of its square (Kingma and Ba 2014). */
+/**
+ * Adam: steps scaled by running means of the gradient and of its square (Kingma and Ba 2014).
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * try (Adam optimizer = new Adam(List.of(w), 0.1)) {
+ *     w.mul(w).sum().backward();
+ *     optimizer.step();
+ *     System.out.println(w.detach()); // tensor([0.9000])
+ * }
+ * }</pre>
+ */
 public final class Adam extends AdamOptimizer<Adam.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends AdamOptions<Options> {

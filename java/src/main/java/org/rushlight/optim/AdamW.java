@@ -4,7 +4,18 @@ import java.util.List;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** {@link Adam} with weight decay apart from the gradient (Loshchilov and Hutter 2017). */
+/**
+ * {@link Adam} with weight decay apart from the gradient (Loshchilov and Hutter 2017).
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * try (AdamW optimizer = new AdamW(List.of(w), new AdamW.Options(0.1).withWeightDecay(0.01))) {
+ *     w.mul(w).sum().backward();
+ *     optimizer.step();
+ *     System.out.println(w.detach()); // tensor([0.8990])
+ * }
+ * }</pre>
+ */
 public final class AdamW extends AdamOptimizer<AdamW.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends AdamOptions<Options> {

@@ -1,6 +1,19 @@
 package org.rushlight.optim;
 
-/** A part of the rate in the first epochs. */
+/**
+ * A part of the rate in the first epochs.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     ConstantLR schedule = new ConstantLR(optimizer, 0.5, 8);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.05
+ * }
+ * }</pre>
+ */
 public final class ConstantLR extends LRScheduler {
     private final double factor;
     private final long totalIters;

@@ -1,6 +1,19 @@
 package org.rushlight.optim;
 
-/** Down to a least rate and up again, along a cosine. */
+/**
+ * Down to a least rate and up again, along a cosine.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     CosineAnnealingLR schedule = new CosineAnnealingLR(optimizer, 8, 0);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.05
+ * }
+ * }</pre>
+ */
 public final class CosineAnnealingLR extends LRScheduler {
     private final long tMax;
     private final double etaMin;

@@ -1,6 +1,19 @@
 package org.rushlight.optim;
 
-/** Multiplies the rate by a factor at each epoch. */
+/**
+ * Multiplies the rate by a factor at each epoch.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     ExponentialLR schedule = new ExponentialLR(optimizer, 0.5);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.00625
+ * }
+ * }</pre>
+ */
 public final class ExponentialLR extends LRScheduler {
     private final double gamma;
 

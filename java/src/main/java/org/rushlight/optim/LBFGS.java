@@ -17,6 +17,21 @@ import org.rushlight.Torch;
 /**
  * LBFGS: quasi-Newton steps from a short history of gradients (Nocedal 1980), optionally with a line search that meets the strong Wolfe
  * conditions. A step needs a closure; there is one group.
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * try (LBFGS optimizer = new LBFGS(List.of(w))) {
+ *     for (int i = 0; i < 3; i++) {
+ *         optimizer.step(() -> {
+ *             optimizer.zeroGrad();
+ *             Tensor loss = w.sub(3).square().sum();
+ *             loss.backward();
+ *             return loss;
+ *         });
+ *     }
+ *     System.out.println(w.sub(3).abs().itemDouble() < 1e-3); // true
+ * }
+ * }</pre>
  */
 public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */

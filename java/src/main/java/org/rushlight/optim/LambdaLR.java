@@ -2,7 +2,20 @@ package org.rushlight.optim;
 
 import java.util.function.LongToDoubleFunction;
 
-/** The rate at the start times a function of the epoch. */
+/**
+ * The rate at the start times a function of the epoch.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     LambdaLR schedule = new LambdaLR(optimizer, e -> 1.0 / (1 + e));
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.02
+ * }
+ * }</pre>
+ */
 public final class LambdaLR extends LRScheduler {
     private final LongToDoubleFunction factor;
 

@@ -1,6 +1,19 @@
 package org.rushlight.optim;
 
-/** From a part of the rate to another, in a line. */
+/**
+ * From a part of the rate to another, in a line.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     LinearLR schedule = new LinearLR(optimizer, 0.5, 1, 8);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.075
+ * }
+ * }</pre>
+ */
 public final class LinearLR extends LRScheduler {
     private final double startFactor;
     private final double endFactor;

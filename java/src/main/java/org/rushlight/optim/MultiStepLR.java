@@ -2,7 +2,20 @@ package org.rushlight.optim;
 
 import java.util.Arrays;
 
-/** Multiplies the rate by a factor at certain epochs. */
+/**
+ * Multiplies the rate by a factor at certain epochs.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     MultiStepLR schedule = new MultiStepLR(optimizer, 0.1, 2, 8);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.01
+ * }
+ * }</pre>
+ */
 public final class MultiStepLR extends LRScheduler {
     private final double gamma;
     private final long[] milestones;

@@ -2,7 +2,20 @@ package org.rushlight.optim;
 
 import java.util.function.LongToDoubleFunction;
 
-/** Multiplies the rate by a function of the epoch. */
+/**
+ * Multiplies the rate by a function of the epoch.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     MultiplicativeLR schedule = new MultiplicativeLR(optimizer, e -> 0.5);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.00625
+ * }
+ * }</pre>
+ */
 public final class MultiplicativeLR extends LRScheduler {
     private final LongToDoubleFunction factor;
 

@@ -5,6 +5,17 @@ import org.rushlight.TensorValueException;
 /**
  * Up to a highest rate and down again in one cycle, with the momentum, or Adam's first beta, going the other way (Smith and Topin 2017). A
  * step belongs to a batch.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     OneCycleLR schedule = new OneCycleLR(optimizer, 1.0, 8);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.555984
+ * }
+ * }</pre>
  */
 public final class OneCycleLR extends LRScheduler {
     private static final double BASE_MOMENTUM = 0.85;

@@ -4,7 +4,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.Tensor;
 
-/** Parameters that are trained with the same options. */
+/**
+ * Parameters that are trained with the same options.
+ *
+ * <pre>{@code
+ * Tensor w = Torch.ones(2).requires_grad_(true);
+ * Tensor b = Torch.ones(1).requires_grad_(true);
+ * ParameterGroup slow = new ParameterGroup(List.of(b), new SGD.Options(0.01));
+ * try (SGD optimizer = new SGD(new SGD.Options(0.1), new ParameterGroup(List.of(w)), slow)) {
+ *     System.out.println(optimizer.parameterGroups().get(1).lr()); // 0.01
+ * }
+ * }</pre>
+ */
 public final class ParameterGroup {
     private final List<Tensor> parameters;
     private @Nullable OptimizerOptions<?> options;

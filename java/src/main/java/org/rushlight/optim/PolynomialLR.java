@@ -1,6 +1,19 @@
 package org.rushlight.optim;
 
-/** Down to zero, by a power of the epochs that are left. */
+/**
+ * Down to zero, by a power of the epochs that are left.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     PolynomialLR schedule = new PolynomialLR(optimizer, 8, 1);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.05
+ * }
+ * }</pre>
+ */
 public final class PolynomialLR extends LRScheduler {
     private final long totalIters;
     private final double power;

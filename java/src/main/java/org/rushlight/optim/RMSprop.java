@@ -5,7 +5,18 @@ import java.util.Map;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** RMSprop: gradients divided by a running root mean square (Hinton 2012). */
+/**
+ * RMSprop: gradients divided by a running root mean square (Hinton 2012).
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * try (RMSprop optimizer = new RMSprop(List.of(w), 0.05)) {
+ *     w.mul(w).sum().backward();
+ *     optimizer.step();
+ *     System.out.println(w.detach()); // tensor([0.5000])
+ * }
+ * }</pre>
+ */
 public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
     /** What a step does. Immutable: each {@code with} method returns a changed copy. */
     public static final class Options extends OptimizerOptions<Options> {

@@ -5,7 +5,19 @@ import java.util.function.Consumer;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 
-/** Multiplies the rates by a factor when a metric has stopped to improve. */
+/**
+ * Multiplies the rates by a factor when a metric has stopped to improve.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     ReduceLROnPlateau schedule = new ReduceLROnPlateau(optimizer, new ReduceLROnPlateau.Options().withPatience(1));
+ *     for (double loss : new double[] {2, 1, 1, 1}) {
+ *         schedule.step(loss); // no better for longer than the patience
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.01
+ * }
+ * }</pre>
+ */
 public final class ReduceLROnPlateau {
     private final Optimizer optimizer;
     private final Options options;

@@ -6,7 +6,18 @@ import java.util.Map;
 import org.rushlight.Tensor;
 import org.rushlight.Torch;
 
-/** Stochastic gradient descent, with momentum. */
+/**
+ * Stochastic gradient descent, with momentum.
+ *
+ * <pre>{@code
+ * Tensor w = Tensor.of(1f).requires_grad_(true);
+ * try (SGD optimizer = new SGD(List.of(w), new SGD.Options(0.1).withMomentum(0.9))) {
+ *     w.mul(w).sum().backward();
+ *     optimizer.step();
+ *     System.out.println(w.detach()); // tensor([0.8000])
+ * }
+ * }</pre>
+ */
 public final class SGD extends OptionedOptimizer<SGD.Options> {
     private static final String BUFFER = "momentum_buffer";
 

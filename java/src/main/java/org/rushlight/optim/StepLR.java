@@ -1,6 +1,19 @@
 package org.rushlight.optim;
 
-/** Multiplies the rate by a factor every few epochs. */
+/**
+ * Multiplies the rate by a factor every few epochs.
+ *
+ * <pre>{@code
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     StepLR schedule = new StepLR(optimizer, 2, 0.5);
+ *     for (int epoch = 0; epoch < 4; epoch++) {
+ *         optimizer.step();
+ *         schedule.step();
+ *     }
+ *     System.out.println((float) optimizer.parameterGroups().get(0).lr()); // 0.025
+ * }
+ * }</pre>
+ */
 public final class StepLR extends LRScheduler {
     private final long stepSize;
     private final double gamma;
