@@ -44,6 +44,25 @@ fn wrong_calls_by_name_say_what_is_wrong() {
     assert_eq!(error.message(), "add.Tensor: argument 'other' must be Tensor, not str");
     let error = call("add", "Tensor", vec![Value::from(&a), Value::from(&a)], vec![("beta".into(), Value::None)]);
     assert_eq!(error.message(), "add.Tensor: got an unexpected keyword argument 'beta'");
+    let error = call("reshape", "", vec![Value::from(&a), Value::Scalars(vec![1.into(), 2.5.into()])], vec![]);
+    assert_eq!(error.message(), "reshape: argument 'shape' must be int, not float");
+}
+
+/// Languages without types have lists of numbers, and empty lists.
+#[test]
+fn lists_of_numbers_become_what_the_schema_says() {
+    let a = tensor(&[1.0, 2.0]);
+    let call = |name: &str, overload: &str, args: Vec<Value>| -> Tensor {
+        by_name::call(name, overload, args, vec![]).unwrap().extract().unwrap()
+    };
+    let column = call("reshape", "", vec![Value::from(&a), Value::Scalars(vec![2.into(), 1.into()])]);
+    assert_eq!(column.sizes()[..], [2, 1]);
+    let one = call("reshape", "", vec![Value::from(&ops::sum(&a, None).unwrap()), Value::Tensors(vec![])]);
+    assert_eq!(one.ndim(), 0);
+    let line = ops::reshape(&a, &[1, 1, 2]).unwrap();
+    let scales = Value::Scalars(vec![2.into()]);
+    let twice = call("upsample_nearest1d", "vec", vec![Value::from(&line), Value::None, scales]);
+    assert_eq!(twice.to_vec::<f32>().unwrap(), [1.0, 1.0, 2.0, 2.0]);
 }
 
 #[test]

@@ -155,6 +155,7 @@ pub(super) fn fit(value: Value, ty: &Type, slot: Slot<'_>) -> Result<Value> {
     let fits = match (&value, ty.base, ty.is_list()) {
         (Value::None, ..) => ty.optional,
         (Value::Tensor(_), BaseType::Tensor, false) => true,
+        (Value::Tensors(none), _, true) if none.is_empty() => return Ok(empty_list(ty.base)),
         (Value::Tensors(tensors), BaseType::Tensor, true) => {
             let missing = tensors.iter().position(Option::is_none);
             match missing.filter(|_| !ty.list.is_some_and(|list| list.optional_elements)) {
@@ -166,6 +167,7 @@ pub(super) fn fit(value: Value, ty: &Type, slot: Slot<'_>) -> Result<Value> {
         (Value::Ints(_), BaseType::Int | BaseType::Float | BaseType::Scalar, true) => true,
         (Value::Floats(_), BaseType::Float | BaseType::Scalar, true) => true,
         (Value::Bools(_), BaseType::Bool, true) | (Value::Scalars(_), BaseType::Scalar, true) => true,
+        (Value::Scalars(scalars), ..) if ty.is_list() => return fit_scalars(scalars, ty, slot),
         (Value::Scalar(Scalar::Int(int)), BaseType::Int, true) => {
             let length = ty.list.and_then(|list| list.size);
             return length
@@ -206,6 +208,22 @@ fn fit_scalar(scalar: Scalar, base: BaseType, slot: Slot<'_>) -> Result<Value> {
         BaseType::Layout if integral => Ok(Layout::from_code(code())?.into()),
         BaseType::MemoryFormat if integral => Ok(MemoryFormat::from_code(code())?.into()),
         _ => Err(err!(Type, "{slot} must be {}, not {}", base.name(), Value::Scalar(scalar).kind())),
+    }
+}
+
+/// A list of numbers of any kind, as languages without types have it, where a list of one kind is expected.
+fn fit_scalars(scalars: &[Scalar], ty: &Type, slot: Slot<'_>) -> Result<Value> {
+    let misfit = || err!(Type, "{slot} must be {ty}, not Scalar[]");
+    let fitted = scalars.iter().map(|scalar| match fit_scalar(*scalar, ty.base, slot)? {
+        Value::Scalar(fitted) => Ok(fitted),
+        _ => Err(misfit()),
+    });
+    let fitted: Vec<Scalar> = fitted.collect::<Result<_>>()?;
+    match ty.base {
+        BaseType::Int => Ok(Value::Ints(fitted.iter().map(|scalar| scalar.to_i64()).collect())),
+        BaseType::Float => Ok(Value::Floats(fitted.iter().map(|scalar| scalar.to_f64()).collect())),
+        BaseType::Bool => Ok(Value::Bools(fitted.iter().map(|scalar| scalar.to_bool()).collect())),
+        _ => Err(misfit()),
     }
 }
 

@@ -149,7 +149,7 @@ public abstract class AutogradFunction {
         Context context = new Context(new HashMap<>(), needed);
         Tensor[] outputs;
         try (NoGrad off = new NoGrad()) {
-            outputs = forward(context, inputs.clone()).clone();
+            outputs = given(forward(context, inputs.clone()));
             checkDirty(context, inputs, outputs);
             for (int i = 0; i < outputs.length; i++) {
                 if (holds(inputs, outputs[i]) && !holds(context.dirty.toArray(Tensor[]::new), outputs[i])) {
@@ -166,6 +166,18 @@ public abstract class AutogradFunction {
         }
         record(context, inputs, outputs);
         return outputs;
+    }
+
+    /** What forward returned, as it was then. */
+    private Tensor[] given(@Nullable Tensor @Nullable [] outputs) {
+        if (outputs == null) {
+            throw new NullPointerException("the forward of " + getClass().getSimpleName() + " returned null");
+        }
+        int missing = Arrays.asList(outputs).indexOf(null);
+        if (missing >= 0) {
+            throw new NullPointerException("the forward of " + getClass().getSimpleName() + " returned null as output " + missing);
+        }
+        return outputs.clone();
     }
 
     private static boolean holds(Tensor[] list, Tensor tensor) {

@@ -1,6 +1,7 @@
 package org.rushlight;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -69,7 +70,7 @@ final class Boxed {
     }
 
     long[] numbers() {
-        return java.util.Arrays.copyOf(numbers, size);
+        return Arrays.copyOf(numbers, size);
     }
 
     String[] texts() {
@@ -82,7 +83,7 @@ final class Boxed {
 
     private void put(long number) {
         if (size == numbers.length) {
-            numbers = java.util.Arrays.copyOf(numbers, 2 * size);
+            numbers = Arrays.copyOf(numbers, 2 * size);
         }
         numbers[size++] = number;
     }
@@ -138,8 +139,18 @@ final class Boxed {
 
     private void addList(Object value) {
         if (value instanceof List<?> list) {
-            addList(list.stream().allMatch(item -> item == null || item instanceof Tensor)
-                ? list.toArray(Tensor[]::new) : list.toArray(Number[]::new));
+            if (list.stream().allMatch(item -> item == null || item instanceof Tensor)) {
+                addList(list.toArray(Tensor[]::new));
+            } else {
+                addNumbers(list);
+            }
+        } else if (value instanceof int[] list) {
+            addList(Arrays.stream(list).asLongStream().toArray());
+        } else if (value instanceof float[] list) {
+            put(FLOATS, list.length);
+            for (float number : list) {
+                put(Double.doubleToRawLongBits(number));
+            }
         } else if (value instanceof Tensor[] list) {
             put(TENSORS, list.length);
             for (Tensor tensor : list) {
@@ -161,12 +172,23 @@ final class Boxed {
                 put(truth ? 1 : 0);
             }
         } else if (value instanceof Number[] list) {
-            put(SCALARS, list.length);
-            for (Number number : list) {
-                putParts(number);
-            }
+            addNumbers(Arrays.asList(list));
         } else {
             throw new TensorTypeException("an operator takes no " + value.getClass().getName());
+        }
+    }
+
+    /** Numbers of any kind: the native side makes of them what the schema says. */
+    private void addNumbers(List<?> list) {
+        put(SCALARS, list.size());
+        for (Object item : list) {
+            if (item instanceof Number number) {
+                putParts(number);
+            } else if (item instanceof Boolean truth) {
+                putParts(Scalar.of(truth));
+            } else {
+                throw new TensorTypeException("an operator takes no list with " + (item == null ? "null" : "a " + item.getClass().getName()));
+            }
         }
     }
 

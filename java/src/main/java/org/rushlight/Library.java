@@ -2,6 +2,7 @@ package org.rushlight;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
@@ -186,8 +187,10 @@ public final class Library implements AutoCloseable {
      * @param key what the kernel is for
      * @param kernel the kernel
      * @return this library
+     * @throws NullPointerException if the kernel is null: {@link #remove} takes one away
      */
     public synchronized Library implement(String name, Key key, Kernel kernel) {
+        Objects.requireNonNull(kernel, () -> "the kernel of '" + name + "' for " + key + " is null");
         Upcalls.OfValues upcall = (numbers, texts) -> run(kernel, numbers, texts);
         NativeCore.opImplement(operator(name), key.ordinal(), upcall);
         return this;

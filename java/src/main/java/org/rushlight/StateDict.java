@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.rushlight.internal.NativeCore;
 
 /**
@@ -48,7 +49,7 @@ public final class StateDict {
     public static void save(Map<String, Tensor> tensors, Path file, Format format) {
         if (file.getFileSystem() == FileSystems.getDefault()) {
             String[] names = tensors.keySet().toArray(String[]::new);
-            Tensor[] values = tensors.values().toArray(Tensor[]::new);
+            Tensor[] values = values(tensors);
             Tensor.acquire(values);
             try {
                 NativeCore.saveStateDict(file.toString(), names, Tensor.handles(values), format.ordinal());
@@ -102,7 +103,7 @@ public final class StateDict {
     /** A file in memory. */
     private static Tensor bytes(Map<String, Tensor> tensors, Format format) {
         String[] names = tensors.keySet().toArray(String[]::new);
-        Tensor[] values = tensors.values().toArray(Tensor[]::new);
+        Tensor[] values = values(tensors);
         Format how = format == Format.AUTO ? Format.PT : format;
         Tensor.acquire(values);
         try {
@@ -224,8 +225,8 @@ public final class StateDict {
     public static Incompatible copy(Map<String, Tensor> source, Map<String, Tensor> target, String model, boolean strict) {
         String[] sourceNames = source.keySet().toArray(String[]::new);
         String[] targetNames = target.keySet().toArray(String[]::new);
-        Tensor[] sources = source.values().toArray(Tensor[]::new);
-        Tensor[] targets = target.values().toArray(Tensor[]::new);
+        Tensor[] sources = values(source);
+        Tensor[] targets = values(target);
         NativeOwner[] held = Tensor.concat(sources, targets);
         Tensor.acquire(held);
         try {
@@ -235,6 +236,11 @@ public final class StateDict {
         } finally {
             Tensor.release(held);
         }
+    }
+
+    private static Tensor[] values(Map<String, Tensor> tensors) {
+        tensors.forEach((name, tensor) -> Objects.requireNonNull(tensor, () -> "the tensor '" + name + "' of the state dict is null"));
+        return tensors.values().toArray(Tensor[]::new);
     }
 
     private static List<String> names(String[] all, long[] places) {

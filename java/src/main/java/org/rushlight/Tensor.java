@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.internal.Identity;
 import org.rushlight.internal.Memory;
 import org.rushlight.internal.NativeCore;
 import org.rushlight.internal.Upcalls;
@@ -27,6 +28,7 @@ import org.rushlight.internal.Upcalls;
 public final class Tensor extends TensorFactories implements AutoCloseable {
     static {
         Memory.watch();
+        Identity.install(tensor -> ((Tensor) tensor).isClosed() ? null : ((Tensor) tensor).handle());
     }
 
     /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */
@@ -79,6 +81,10 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     }
 
     static long[] handles(Tensor[] tensors) {
+        int missing = Arrays.asList(tensors).indexOf(null);
+        if (missing >= 0) {
+            throw new NullPointerException("tensor " + missing + " of " + tensors.length + " is null");
+        }
         long[] handles = new long[tensors.length];
         for (int i = 0; i < tensors.length; i++) {
             handles[i] = tensors[i].handle();

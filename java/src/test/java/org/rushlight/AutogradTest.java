@@ -49,6 +49,38 @@ class AutogradTest {
         });
     }
 
+    /** A function whose forward returns what the test says. */
+    private static final class Returns extends AutogradFunction {
+        private final Tensor[] outputs;
+
+        Returns(Tensor... outputs) {
+            this.outputs = outputs;
+        }
+
+        @Override
+        protected Tensor[] forward(Context context, Tensor... inputs) {
+            return outputs;
+        }
+
+        @Override
+        protected Tensor[] backward(Context context, Tensor... grads) {
+            return grads;
+        }
+    }
+
+    @Test
+    void nullInPlaceOfATensorIsNamed() {
+        Leaks.none(() -> {
+            Tensor x = Torch.ones(2).requires_grad_(true);
+            assertEquals("the forward of Returns returned null",
+                assertThrows(NullPointerException.class, () -> new Returns((Tensor[]) null).apply(x)).getMessage());
+            assertEquals("the forward of Returns returned null as output 1",
+                assertThrows(NullPointerException.class, () -> new Returns(Torch.ones(2), null).apply(x)).getMessage());
+            assertEquals("tensor 1 of 2 is null", assertThrows(NullPointerException.class, () -> Torch.cat(x, null)).getMessage());
+            assertTrue(Torch.isGradEnabled());
+        });
+    }
+
     @Test
     void guardsSwitchRecordingOff() {
         Leaks.none(() -> {

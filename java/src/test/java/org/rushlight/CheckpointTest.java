@@ -124,6 +124,21 @@ class CheckpointTest {
     }
 
     @Test
+    void whatCannotBeSavedOrLoadedIsNamed(@TempDir Path folder) {
+        Leaks.none(() -> {
+            String text = assertThrows(RushlightIOException.class, () -> StateDict.load(folder)).getMessage();
+            assertTrue(text.startsWith(folder + ": Is a directory"), text);
+            Map<String, Tensor> lacking = new LinkedHashMap<>();
+            lacking.put("weight", null);
+            String missing = "the tensor 'weight' of the state dict is null";
+            assertEquals(missing, assertThrows(NullPointerException.class, () -> StateDict.save(lacking, folder.resolve("a.pt"))).getMessage());
+            try (Linear linear = new Linear(2, 2)) {
+                assertEquals(missing, assertThrows(NullPointerException.class, () -> linear.loadStateDict(lacking)).getMessage());
+            }
+        });
+    }
+
+    @Test
     void modulesChangeTheirDtype() {
         Leaks.none(() -> {
             try (Sequential model = convolutional()) {

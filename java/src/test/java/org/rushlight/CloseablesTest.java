@@ -9,6 +9,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +22,13 @@ import org.junit.jupiter.api.Test;
 import org.rushlight.data.DataLoader;
 import org.rushlight.data.Dataset;
 import org.rushlight.data.TensorDataset;
+import org.rushlight.nn.Apply;
 import org.rushlight.nn.Linear;
 import org.rushlight.nn.Module;
+import org.rushlight.nn.ParameterDict;
+import org.rushlight.nn.ParameterList;
+import org.rushlight.nn.TransformerDecoder;
+import org.rushlight.nn.TransformerDecoderLayer;
 import org.rushlight.optim.Adam;
 import org.rushlight.optim.Optimizer;
 import org.rushlight.optim.ParameterGroup;
@@ -39,7 +45,10 @@ class CloseablesTest {
         all.put(Library.class, new Library("closeables"));
         all.put(Module.class, new Linear(2, 2));
         all.put(Optimizer.class, new Adam(List.of(tensor)));
-        TensorDataset dataset = new TensorDataset(Torch.ones(2, 2), Torch.ones(2));
+        TensorDataset dataset;
+        try (Tensor data = Torch.ones(2, 2); Tensor targets = Torch.ones(2)) {
+            dataset = new TensorDataset(data, targets);
+        }
         all.put(Dataset.class, dataset);
         all.put(DataLoader.class, DataLoader.of(dataset, new DataLoader.Options(1)));
         all.put(Tensor.Hook.class, tensor.registerHook(UnaryOperator.identity()));
@@ -104,6 +113,48 @@ class CloseablesTest {
         assertTrue(called > 50, called + " methods found");
     }
 
+    /** Modules compute nothing after close, with parameters or without: every one of this library. */
+    @Test
+    void everyMethodOfEveryModuleThrows() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        Set<Class<?>> made = new HashSet<>();
+        long before = Leaks.live();
+        try (Scope scope = new Scope(); Tensor tensor = Torch.ones(2, 2)) {
+            assert scope != null;
+            Map<String, Supplier<? extends Module>> layers = new LinkedHashMap<>(LayersTest.layers());
+            layers.put("ParameterList", () -> new ParameterList(Torch.ones(2)));
+            layers.put("ParameterDict", () -> new ParameterDict(Map.of("one", Torch.ones(2))));
+            layers.put("Apply", () -> new Apply(Tensor::relu));
+            layers.put("TransformerDecoder", () -> {
+                try (TransformerDecoderLayer layer = new TransformerDecoderLayer(4, 2)) {
+                    return new TransformerDecoder(layer, 1);
+                }
+            });
+            for (Supplier<? extends Module> make : layers.values()) {
+                Module module = make.get();
+                module.close();
+                if (!made.add(module.getClass())) {
+                    continue;
+                }
+                for (Method method : module.getClass().getMethods()) {
+                    if (Modifier.isStatic(method.getModifiers()) || ALLOWED.contains(method.getName()) || method.isBridge()) {
+                        continue;
+                    }
+                    String outcome = call(method, module, tensor);
+                    if (!outcome.isEmpty()) {
+                        wrong.add(module.getClass().getSimpleName() + ": " + method + ": " + outcome);
+                    }
+                }
+            }
+        }
+        List<String> missing = NamesTest.publicClasses().stream()
+            .filter(type -> Module.class.isAssignableFrom(type) && !Modifier.isAbstract(type.getModifiers()) && !made.contains(type))
+            .map(Class::getSimpleName).toList();
+        assertEquals(List.of(), missing);
+        assertEquals("", String.join("\n", wrong));
+        assertEquals(before, Leaks.live());
+    }
+
     private static String call(Method method, AutoCloseable closed, Tensor tensor) throws ReflectiveOperationException {
         Object[] arguments = new Object[method.getParameterCount()];
         for (int i = 0; i < arguments.length; i++) {
@@ -124,7 +175,7 @@ class CloseablesTest {
     }
 
     private static Object argument(Class<?> type, Tensor tensor) {
-        return Map.<Class<?>, Object>ofEntries(Map.entry(Tensor.class, tensor), Map.entry(long.class, 0L), Map.entry(int.class, 0),
+        return Map.<Class<?>, Object>ofEntries(Map.entry(Tensor.class, tensor), Map.entry(long.class, 0L), Map.entry(int.class, 0), Map.entry(double.class, 0.5),
             Map.entry(boolean.class, true), Map.entry(String.class, "text"), Map.entry(Map.class, Map.of()),
             Map.entry(Path.class, Path.of("absent")), Map.entry(DType.class, DType.FLOAT64), Map.entry(Device.class, Device.CPU),
             Map.entry(Consumer.class, (Consumer<Object>) any -> {}), Map.entry(Supplier.class, (Supplier<Tensor>) () -> tensor),

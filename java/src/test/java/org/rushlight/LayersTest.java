@@ -335,6 +335,13 @@ class LayersTest {
             });
     }
 
+    /** What makes each layer, by the name of its case. */
+    static Map<String, Supplier<? extends Module>> layers() {
+        Map<String, Supplier<? extends Module>> all = new LinkedHashMap<>();
+        new LayersTest().cases.forEach((name, each) -> all.put(name, each.make()));
+        return all;
+    }
+
     private static TransformerEncoderLayer encoderLayer() {
         return new TransformerEncoderLayer(new TransformerEncoderLayer.Options(8, 2).withDimFeedforward(12).withDropout(0));
     }
@@ -545,6 +552,13 @@ class LayersTest {
         Leaks.none(() -> {
             assertThrows(TensorValueException.class, () -> new Conv2d(3, 4, 1, 2, 3));
             assertThrows(TensorValueException.class, () -> new Conv2d(new Conv2d.Options(3, 4, 3).withGroups(2)));
+            assertEquals("kernel_size must be positive, but got [0, 0]",
+                assertThrows(TensorValueException.class, () -> new Conv2d(3, 8, 0)).getMessage());
+            assertThrows(TensorValueException.class, () -> new ConvTranspose1d(3, 8, -1));
+            try (Linear none = new Linear(0, 2)) {
+                // As in Python: zeros, for there is nothing to draw for.
+                assertEquals(0, none.bias().abs().sum().item().doubleValue());
+            }
             assertThrows(TensorValueException.class, () -> new Conv2d(new Conv2d.Options(3, 4, 3).withPadding("full")));
             assertThrows(TensorValueException.class, () -> new Embedding(new Embedding.Options(3, 4).withPaddingIdx(3)));
             assertThrows(TensorValueException.class, () -> new MultiheadAttention(5, 2));

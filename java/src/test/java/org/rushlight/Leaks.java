@@ -21,6 +21,19 @@ final class Leaks {
         assertEquals(before, live(), "native handles left over");
     }
 
+    /** Like {@link #none}, but what other threads still hold may be freed a little later. */
+    static void noneInTheEnd(Runnable body) throws InterruptedException {
+        long before = live();
+        try (Scope scope = new Scope()) {
+            assert scope != null;
+            body.run();
+        }
+        for (int attempt = 0; attempt < 200 && live() != before; attempt++) {
+            Thread.sleep(10);
+        }
+        assertEquals(before, live(), "native handles left over");
+    }
+
     /** Waits until the collector has found what nobody closed: at most {@code expected} handles are left. */
     static void collect(long expected) {
         for (int attempt = 0; attempt < 250 && live() > expected; attempt++) {

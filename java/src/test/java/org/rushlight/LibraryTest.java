@@ -112,6 +112,48 @@ class LibraryTest {
     }
 
     @Test
+    void listsOfNumbersAreTakenInEveryForm() {
+        Leaks.none(() -> {
+            Tensor x = Tensor.of(1f, 2f);
+            Object[] shapes = {new long[] {2, 1}, new int[] {2, 1}, List.of(2L, 1L), List.of(2, 1L), new Long[] {2L, 1L}, new Number[] {2, (short) 1}};
+            for (Object shape : shapes) {
+                assertArrayEquals(new long[] {2, 1}, ((Tensor) Library.call("aten::reshape", x, shape)[0]).shape(), shape.getClass().getName());
+            }
+            assertArrayEquals(new long[0], ((Tensor) Library.call("aten::reshape", x.sum(), List.of())[0]).shape());
+            Tensor line = x.reshape(1, 1, 2);
+            for (Object scales : new Object[] {new double[] {2}, new float[] {2}, List.of(2.0), List.of(2)}) {
+                Tensor wide = (Tensor) Library.call("aten::upsample_nearest1d.vec", line, null, scales)[0];
+                assertArrayEquals(new float[] {1, 1, 2, 2}, wide.toFloatArray());
+            }
+            assertEquals("aten::reshape: argument 'shape' must be int, not float",
+                assertThrows(TensorTypeException.class, () -> Library.call("aten::reshape", x, List.of(2.5, 1.0))).getMessage());
+            assertEquals("an operator takes no list with a java.lang.String",
+                assertThrows(TensorTypeException.class, () -> Library.call("aten::reshape", x, List.of("a"))).getMessage());
+            assertEquals("an operator takes no list with null",
+                assertThrows(TensorTypeException.class, () -> Library.call("aten::reshape", x, Arrays.asList(1L, null))).getMessage());
+        });
+    }
+
+    @Test
+    void whatAKernelReturnsIsWhatItsSchemaSays() {
+        Leaks.none(() -> {
+            try (Library library = new Library("java_results")) {
+                library.define("text(Tensor x) -> Tensor").implement("text", Library.Key.COMPOSITE, arguments -> "text");
+                library.define("tensor(Tensor x) -> int").implement("tensor", Library.Key.COMPOSITE, arguments -> arguments.tensor(0));
+                library.define("number(Tensor x) -> float").implement("number", Library.Key.COMPOSITE, arguments -> 3);
+                Tensor x = Torch.ones(1);
+                String text = assertThrows(TensorTypeException.class, () -> Library.call("java_results::text", x)).getMessage();
+                assertTrue(text.startsWith("the kernel of operator java_results::text: result 0 must be Tensor, not str"), text);
+                text = assertThrows(TensorTypeException.class, () -> Library.call("java_results::tensor", x)).getMessage();
+                assertTrue(text.startsWith("the kernel of operator java_results::tensor: result 0 must be int, not Tensor"), text);
+                assertEquals(3.0, ((Scalar) Library.call("java_results::number", x)[0]).doubleValue());
+                assertEquals("the kernel of 'text' for CPU is null",
+                    assertThrows(NullPointerException.class, () -> library.implement("text", Library.Key.CPU, null)).getMessage());
+            }
+        });
+    }
+
+    @Test
     void whatIsWrongIsSaid() {
         Leaks.none(() -> {
             try (Library library = new Library("java_errors")) {

@@ -24,6 +24,7 @@ public final class AdaptiveAvgPool1d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveAvgPool1d(input, outputSize);
     }
 

@@ -24,6 +24,7 @@ public final class AdaptiveAvgPool2d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveAvgPool2d(input, outputSize);
     }
 

@@ -24,6 +24,7 @@ public final class AdaptiveAvgPool3d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveAvgPool3d(input, outputSize);
     }
 

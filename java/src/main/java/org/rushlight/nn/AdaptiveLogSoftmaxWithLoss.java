@@ -124,6 +124,7 @@ public final class AdaptiveLogSoftmaxWithLoss extends Module {
      * @return both
      */
     public Output forward(Tensor input, Tensor target) {
+        checkOpen();
         if (target.dim() > 1) {
             throw new TensorValueException("0D or 1D target tensor expected, multi-target not supported");
         }

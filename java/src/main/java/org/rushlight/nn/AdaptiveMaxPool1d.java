@@ -24,6 +24,7 @@ public final class AdaptiveMaxPool1d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveMaxPool1d(input, outputSize);
     }
 
@@ -34,6 +35,7 @@ public final class AdaptiveMaxPool1d extends Module {
      * @return both
      */
     public Pooled forwardWithIndices(Tensor input) {
+        checkOpen();
         return Functional.adaptiveMaxPool1dWithIndices(input, outputSize);
     }
 

@@ -24,6 +24,7 @@ public final class AdaptiveMaxPool2d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.adaptiveMaxPool2d(input, outputSize);
     }
 
@@ -34,6 +35,7 @@ public final class AdaptiveMaxPool2d extends Module {
      * @return both
      */
     public Pooled forwardWithIndices(Tensor input) {
+        checkOpen();
         return Functional.adaptiveMaxPool2dWithIndices(input, outputSize);
     }
 

@@ -69,6 +69,7 @@ public final class AlphaDropout extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.alphaDropout(input, options.p, isTraining(), options.inplace);
     }
 

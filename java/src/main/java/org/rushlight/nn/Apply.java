@@ -26,6 +26,7 @@ public final class Apply extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return function.apply(input);
     }
 }

@@ -31,6 +31,7 @@ public final class AvgPool1d extends AvgPoolNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.avgPool1d(input, kernelSize, stride, padding, options.ceilMode, options.countIncludePad);
     }
 }

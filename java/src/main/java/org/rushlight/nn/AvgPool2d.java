@@ -31,6 +31,7 @@ public final class AvgPool2d extends AvgPoolNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.avgPool2d(input, kernelSize, stride, padding, options.ceilMode, options.countIncludePad, options.divisorOverride);
     }
 }

@@ -62,6 +62,7 @@ public final class BCELoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.binaryCrossEntropy(input, target, weight, options.reduction);
     }
 }

@@ -75,6 +75,7 @@ public final class BCEWithLogitsLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.binaryCrossEntropyWithLogits(input, target, weight, posWeight, options.reduction);
     }
 }

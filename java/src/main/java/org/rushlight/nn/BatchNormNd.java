@@ -37,6 +37,7 @@ public abstract class BatchNormNd extends ChannelNorm<BatchNormNd.Options> {
 
     @Override
     public final Tensor forward(Tensor input) {
+        checkOpen();
         Sizes.checkDim(input, least, most);
         boolean update = isTraining() && options.trackRunningStats;
         double momentum = Double.isNaN(options.momentum) ? 0 : options.momentum;

@@ -84,6 +84,7 @@ public final class Bilinear extends Module {
      * @return {@code (*, out)}
      */
     public Tensor forward(Tensor input1, Tensor input2) {
+        checkOpen();
         return Functional.bilinear(input1, input2, weight, bias);
     }
 

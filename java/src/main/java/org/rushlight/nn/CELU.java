@@ -66,6 +66,7 @@ public final class CELU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.celu(input, options.alpha, options.inplace);
     }
 

@@ -78,6 +78,7 @@ public final class CTCLoss extends Module {
      * @return a scalar, or one loss for each sample
      */
     public Tensor forward(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths) {
+        checkOpen();
         return Functional.ctcLoss(
             logProbs, targets, inputLengths, targetLengths, options.blank, options.reduction, options.zeroInfinity);
     }

@@ -34,6 +34,7 @@ public final class Conv3d extends ConvNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return convolve(input);
     }
 }

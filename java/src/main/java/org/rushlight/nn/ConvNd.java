@@ -143,6 +143,7 @@ public abstract class ConvNd extends Module {
         check(out % groups == 0, "out_channels must be divisible by groups");
         Sizes.choice("padding_mode", options.paddingMode, "zeros", "reflect", "replicate", "circular");
         kernelSize = Sizes.expand("kernel_size", options.kernelSize, dims);
+        check(Arrays.stream(kernelSize).allMatch(size -> size > 0), "kernel_size must be positive, but got " + Arrays.toString(kernelSize));
         stride = Sizes.expand("stride", options.stride, dims);
         padding = Sizes.expand("padding", options.padding, dims);
         dilation = Sizes.expand("dilation", options.dilation, dims);

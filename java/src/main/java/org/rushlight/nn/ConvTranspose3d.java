@@ -38,6 +38,7 @@ public final class ConvTranspose3d extends ConvNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return transpose(input, null);
     }
 
@@ -49,6 +50,7 @@ public final class ConvTranspose3d extends ConvNd {
      * @return the output
      */
     public Tensor forward(Tensor input, long... outputSize) {
+        checkOpen();
         return transpose(input, outputSize.length == 0 ? null : outputSize);
     }
 }

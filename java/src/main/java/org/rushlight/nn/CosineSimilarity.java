@@ -63,6 +63,7 @@ public final class CosineSimilarity extends Module {
      * @return one number for each pair
      */
     public Tensor forward(Tensor input1, Tensor input2) {
+        checkOpen();
         return Functional.cosineSimilarity(input1, input2, options.dim, options.eps);
     }
 }

@@ -84,6 +84,7 @@ public final class CrossEntropyLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.crossEntropy(input, target, weight, options.reduction, options.ignoreIndex, options.labelSmoothing);
     }
 }

@@ -84,6 +84,7 @@ public final class CrossMapLRN2d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return new Normalise(options).apply(input)[0];
     }
 

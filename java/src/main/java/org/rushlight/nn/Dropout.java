@@ -68,6 +68,7 @@ public final class Dropout extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.dropout(input, options.p, isTraining(), options.inplace);
     }
 

@@ -68,6 +68,7 @@ public final class Dropout2d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.dropout2d(input, options.p, isTraining(), options.inplace);
     }
 

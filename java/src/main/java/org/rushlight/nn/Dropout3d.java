@@ -68,6 +68,7 @@ public final class Dropout3d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.dropout3d(input, options.p, isTraining(), options.inplace);
     }
 

@@ -66,6 +66,7 @@ public final class ELU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.elu(input, options.alpha, options.inplace);
     }
 

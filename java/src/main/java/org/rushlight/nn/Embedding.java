@@ -46,6 +46,7 @@ public final class Embedding extends EmbeddingTable<Embedding.Options> {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.embedding(
             input, weight, paddingIdx, options.maxNorm, options.normType, options.scaleGradByFreq, options.sparse);
     }

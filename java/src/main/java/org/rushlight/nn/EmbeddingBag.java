@@ -132,6 +132,7 @@ public final class EmbeddingBag extends EmbeddingTable<EmbeddingBag.Options> {
      * @return one row per bag
      */
     public Tensor forward(Tensor input, @Nullable Tensor offsets, @Nullable Tensor perSampleWeights) {
+        checkOpen();
         Options known = options;
         if (options.paddingIdx != null && paddingIdx != null) {
             known = options.withPaddingIdx(paddingIdx);

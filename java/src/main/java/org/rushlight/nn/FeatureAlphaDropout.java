@@ -69,6 +69,7 @@ public final class FeatureAlphaDropout extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.featureAlphaDropout(input, options.p, isTraining(), options.inplace);
     }
 

@@ -68,6 +68,7 @@ public final class Flatten extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return input.flatten(options.startDim, options.endDim);
     }
 

@@ -85,6 +85,7 @@ public final class Fold extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         if (input.dim() != 2 && input.dim() != 3) {
             throw new TensorValueException("Input Error: Only unbatched (2D) or batched (3D) input Tensors are supported (got " + input.dim() + "D)");
         }

@@ -31,6 +31,7 @@ public final class FractionalMaxPool3d extends FractionalMaxPoolNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return forwardWithIndices(input).output();
     }
 }

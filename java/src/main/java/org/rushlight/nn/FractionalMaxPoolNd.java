@@ -92,6 +92,7 @@ public abstract class FractionalMaxPoolNd extends Module {
      * @return both
      */
     public final Pooled forwardWithIndices(Tensor input) {
+        checkOpen();
         return dims == 2
             ? Functional.fractionalMaxPool2d(input, kernelSize, outputSize, outputRatio, samples)
             : Functional.fractionalMaxPool3d(input, kernelSize, outputSize, outputRatio, samples);

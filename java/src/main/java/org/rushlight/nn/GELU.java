@@ -46,6 +46,7 @@ public final class GELU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.gelu(input, options.approximate);
     }
 

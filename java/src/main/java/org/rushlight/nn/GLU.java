@@ -55,6 +55,7 @@ public final class GLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.glu(input, options.dim);
     }
 

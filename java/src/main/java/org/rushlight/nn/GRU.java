@@ -54,6 +54,7 @@ public final class GRU extends RecurrentLayer {
     /** The outputs of all steps, from a state of zeros. */
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return forwardWithState(input, null).output();
     }
 
@@ -65,6 +66,7 @@ public final class GRU extends RecurrentLayer {
      * @return outputs and state
      */
     public Output forwardWithState(Tensor input, @Nullable Tensor hidden) {
+        checkOpen();
         if (isUnbatched(input)) {
             Output one = forwardWithState(input.unsqueeze(batchDim()), hidden == null ? null : hidden.unsqueeze(1));
             return new Output(one.output().squeeze(batchDim()), one.hidden().squeeze(1));
@@ -84,6 +86,7 @@ public final class GRU extends RecurrentLayer {
      * @return outputs and state
      */
     public PackedOutput forwardPacked(PackedSequence input, @Nullable Tensor hidden) {
+        checkOpen();
         checkInput(input.data(), 2);
         Tensor start = state(input.sorted(hidden), input.data(), input.batch(), options.hiddenSize, "hidden");
         Results.Result0Result1 results = Torch.gru(input.data(), input.batchSizes(), start, weights(), options.bias, options.numLayers, options.dropout, isTraining(),

@@ -80,6 +80,7 @@ public final class GroupNorm extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.groupNorm(input, options.numGroups, weight, bias, options.eps);
     }
 

@@ -55,6 +55,7 @@ public final class Hardshrink extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.hardshrink(input, options.lambda);
     }
 

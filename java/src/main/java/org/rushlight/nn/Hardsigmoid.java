@@ -15,6 +15,7 @@ public final class Hardsigmoid extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.hardsigmoid(input);
     }
 }

@@ -15,6 +15,7 @@ public final class Hardswish extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.hardswish(input);
     }
 }

@@ -82,6 +82,7 @@ public final class Hardtanh extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.hardtanh(input, options.minVal, options.maxVal, options.inplace);
     }
 

@@ -59,6 +59,7 @@ public final class HingeEmbeddingLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.hingeEmbeddingLoss(input, target, options.margin, options.reduction);
     }
 }

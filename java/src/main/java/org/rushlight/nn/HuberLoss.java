@@ -59,6 +59,7 @@ public final class HuberLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.huberLoss(input, target, options.reduction, options.delta);
     }
 }

@@ -15,6 +15,7 @@ public final class Identity extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return input;
     }
 }

@@ -232,7 +232,7 @@ public final class Init {
     }
 
     /**
-     * He initialisation, uniform.
+     * He initialisation, uniform. A weight without elements stays as it is.
      *
      * @param weight what to fill, at least two-dimensional
      * @param a slope of the leaky ReLU behind the layer, 0 for a ReLU; sqrt(5) is what linear and convolutional layers start with
@@ -241,12 +241,15 @@ public final class Init {
      * @return the tensor
      */
     public static Tensor kaimingUniform(Tensor weight, double a, FanMode mode, Gain nonlinearity) {
+        if (weight.numel() == 0) {
+            return weight;
+        }
         double bound = Math.sqrt(3.0) * kaimingStd(weight, a, mode, nonlinearity);
         return uniform(weight, -bound, bound);
     }
 
     /**
-     * He initialisation, normal.
+     * He initialisation, normal. A weight without elements stays as it is.
      *
      * @param weight what to fill, at least two-dimensional
      * @param a slope of the leaky ReLU behind the layer, 0 for a ReLU; sqrt(5) is what linear and convolutional layers start with
@@ -255,7 +258,7 @@ public final class Init {
      * @return the tensor
      */
     public static Tensor kaimingNormal(Tensor weight, double a, FanMode mode, Gain nonlinearity) {
-        return normal(weight, 0, kaimingStd(weight, a, mode, nonlinearity));
+        return weight.numel() == 0 ? weight : normal(weight, 0, kaimingStd(weight, a, mode, nonlinearity));
     }
 
     /**

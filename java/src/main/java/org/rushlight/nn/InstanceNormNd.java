@@ -37,6 +37,7 @@ public abstract class InstanceNormNd extends ChannelNorm<InstanceNormNd.Options>
 
     @Override
     public final Tensor forward(Tensor input) {
+        checkOpen();
         Sizes.checkDim(input, least, most);
         if (input.dim() == least) {
             return normalise(input.unsqueeze(0)).squeeze(0);

@@ -61,6 +61,7 @@ public final class KLDivLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.klDiv(input, target, options.reduction, options.logTarget);
     }
 }

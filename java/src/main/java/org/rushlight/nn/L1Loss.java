@@ -48,6 +48,7 @@ public final class L1Loss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.l1Loss(input, target, options.reduction);
     }
 }

@@ -32,6 +32,7 @@ public final class LPPool1d extends LPPoolNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.lpPool1d(input, options.normType, kernelSize, stride, options.ceilMode);
     }
 }

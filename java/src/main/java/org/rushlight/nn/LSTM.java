@@ -63,6 +63,7 @@ public final class LSTM extends RecurrentLayer {
     /** The outputs of all steps, from a state of zeros. */
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return forwardWithState(input, null).output();
     }
 
@@ -74,6 +75,7 @@ public final class LSTM extends RecurrentLayer {
      * @return outputs and state
      */
     public Output forwardWithState(Tensor input, @Nullable State state) {
+        checkOpen();
         if (isUnbatched(input)) {
             State more = state == null ? null : new State(state.hidden().unsqueeze(1), state.cell().unsqueeze(1));
             Output one = forwardWithState(input.unsqueeze(batchDim()), more);
@@ -95,6 +97,7 @@ public final class LSTM extends RecurrentLayer {
      * @return outputs and state
      */
     public PackedOutput forwardPacked(PackedSequence input, @Nullable State state) {
+        checkOpen();
         checkInput(input.data(), 2);
         State sorted = state == null
             ? null : new State(Objects.requireNonNull(input.sorted(state.hidden())), Objects.requireNonNull(input.sorted(state.cell())));

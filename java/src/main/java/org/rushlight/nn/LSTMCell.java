@@ -50,6 +50,7 @@ public final class LSTMCell extends RecurrentCell {
      * @return the state after
      */
     public LSTM.State forward(Tensor input, LSTM.@Nullable State state) {
+        checkOpen();
         check(input, "input");
         Tensor hidden = state == null ? zeros(input) : state.hidden();
         Tensor cell = state == null ? hidden : state.cell();

@@ -87,6 +87,7 @@ public final class LayerNorm extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.layerNorm(input, options.normalizedShape, weight, bias, options.eps);
     }
 

@@ -66,6 +66,7 @@ public final class LeakyReLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.leakyRelu(input, options.negativeSlope, options.inplace);
     }
 

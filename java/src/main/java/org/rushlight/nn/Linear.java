@@ -86,6 +86,7 @@ public final class Linear extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Torch.linear(input, weight, bias);
     }
 

@@ -80,6 +80,7 @@ public final class LocalResponseNorm extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.localResponseNorm(input, options.size, options.alpha, options.beta, options.k);
     }
 

@@ -15,6 +15,7 @@ public final class LogSigmoid extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.logsigmoid(input);
     }
 }

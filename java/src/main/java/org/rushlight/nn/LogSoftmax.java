@@ -23,6 +23,7 @@ public final class LogSoftmax extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.logSoftmax(input, dim);
     }
 

@@ -48,6 +48,7 @@ public final class MSELoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.mseLoss(input, target, options.reduction);
     }
 }

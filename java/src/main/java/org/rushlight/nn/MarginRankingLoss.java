@@ -66,6 +66,7 @@ public final class MarginRankingLoss extends Module {
      * @return a scalar, or one loss for each sample
      */
     public Tensor forward(Tensor input1, Tensor input2, Tensor target) {
+        checkOpen();
         return Functional.marginRankingLoss(input1, input2, target, options.margin, options.reduction);
     }
 }

@@ -31,6 +31,7 @@ public final class MaxPool2d extends MaxPoolNd {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.maxPool2d(input, kernelSize, stride, padding, dilation, options.ceilMode);
     }
 
@@ -41,6 +42,7 @@ public final class MaxPool2d extends MaxPoolNd {
      * @return both
      */
     public Pooled forwardWithIndices(Tensor input) {
+        checkOpen();
         return Functional.maxPool2dWithIndices(input, kernelSize, stride, padding, dilation, options.ceilMode);
     }
 }

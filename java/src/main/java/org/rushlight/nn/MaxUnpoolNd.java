@@ -64,6 +64,7 @@ public abstract class MaxUnpoolNd extends Module {
      * @return the output
      */
     public final Tensor forward(Tensor input, Tensor indices, long... outputSize) {
+        checkOpen();
         long[] size = outputSize.length == 0 ? null : outputSize;
         return switch (dims) {
             case 1 -> Functional.maxUnpool1d(input, indices, kernelSize, stride, padding, size);

@@ -15,6 +15,7 @@ public final class Mish extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.mish(input);
     }
 }

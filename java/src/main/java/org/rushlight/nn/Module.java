@@ -2,12 +2,21 @@ package org.rushlight.nn;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.rushlight.DType;
 import org.rushlight.Device;
 import org.rushlight.NoGrad;
@@ -17,6 +26,7 @@ import org.rushlight.Scope;
 import org.rushlight.StateDict;
 import org.rushlight.Tensor;
 import org.rushlight.TensorTypeException;
+import org.rushlight.internal.Identity;
 
 /**
  * A layer or a model: parameters, buffers and other modules by name, and a {@link #forward}. To be subclassed:
@@ -52,6 +62,7 @@ public abstract class Module implements AutoCloseable {
      * @return what it makes of it
      */
     public Tensor forward(Tensor input) {
+        checkOpen();
         throw new NotImplementedException(
             "Module [" + getClass().getSimpleName() + "] is missing the required \"forward\" function of one tensor");
     }
@@ -59,15 +70,28 @@ public abstract class Module implements AutoCloseable {
     // Registration.
 
     /**
-     * Adds a parameter: it requires a gradient, leaves its scope, and is named in messages.
+     * Adds a parameter that is trained: it requires a gradient, leaves its scope, and is named in messages.
      *
      * @param name its name
      * @param parameter the tensor
      * @return the parameter
      */
     protected final Tensor registerParameter(String name, Tensor parameter) {
+        return registerParameter(name, parameter, true);
+    }
+
+    /**
+     * Adds a parameter: it leaves its scope, and is named in messages.
+     *
+     * @param name its name
+     * @param parameter the tensor
+     * @param requiresGrad is it trained, or frozen for now?
+     * @return the parameter
+     */
+    protected final Tensor registerParameter(String name, Tensor parameter, boolean requiresGrad) {
         checkName(name);
-        parameters.put(name, parameter.unscoped().named(name).requires_grad_(true));
+        checkGiven("parameter", name, parameter);
+        parameters.put(name, parameter.requires_grad_(requiresGrad).unscoped().named(name));
         return parameter;
     }
 
@@ -80,22 +104,84 @@ public abstract class Module implements AutoCloseable {
      */
     protected final Tensor registerBuffer(String name, Tensor buffer) {
         checkName(name);
+        checkGiven("buffer", name, buffer);
         buffers.put(name, buffer.unscoped().named(name));
         return buffer;
     }
 
     /**
-     * Adds a module as part of this one.
+     * Adds a module as part of this one. It may be part of several, or of this one under several names: then they share its parameters,
+     * which {@link #parameters} lists once and {@link #stateDict} under each name, and whoever is closed first closes it.
      *
      * @param name its name
      * @param module the module
      * @param <M> its class
      * @return the module
+     * @throws IllegalArgumentException if the name is taken, empty or has a dot, or if the module is or contains this one
      */
     protected final <M extends Module> M registerModule(String name, M module) {
         checkName(name);
+        checkChild(name, module);
         children.put(name, module);
         return module;
+    }
+
+    /**
+     * Puts another module into the place of one.
+     *
+     * @param name name of a module directly below this one; the former module stays open and is the caller's
+     * @param module the new module
+     * @param <M> its class
+     * @return the new module
+     * @throws IllegalArgumentException if there is no module of this name, or if the new one is or contains this one
+     */
+    protected final <M extends Module> M replaceModule(String name, M module) {
+        checkRegistered("module", name, children);
+        checkChild(name, module);
+        children.put(name, module);
+        return module;
+    }
+
+    /**
+     * Takes a module out.
+     *
+     * @param name name of a module directly below this one
+     * @return the module, which stays open and is the caller's
+     * @throws IllegalArgumentException if there is no module of this name
+     */
+    protected final Module unregisterModule(String name) {
+        checkRegistered("module", name, children);
+        return Objects.requireNonNull(children.remove(name));
+    }
+
+    /** Takes a parameter out: it is the caller's then. */
+    final Tensor unregisterParameter(String name) {
+        checkRegistered("parameter", name, parameters);
+        return Objects.requireNonNull(parameters.remove(name));
+    }
+
+    private void checkRegistered(String what, String name, Map<String, ?> among) {
+        checkOpen();
+        if (!among.containsKey(name)) {
+            throw new IllegalArgumentException("no " + what + " with the name '" + name + "' is registered in " + getClass().getSimpleName());
+        }
+    }
+
+    /** A module within itself would be without end. */
+    private void checkChild(String name, Module module) {
+        checkGiven("module", name, module);
+        module.walk("", (path, below) -> {
+            if (below == this) {
+                throw new IllegalArgumentException("the module '" + name + "' " + (path.isEmpty() ? "is" : "contains") + " the "
+                    + getClass().getSimpleName() + " that it shall be part of");
+            }
+        });
+    }
+
+    private static void checkGiven(String what, String name, @Nullable Object given) {
+        if (given == null) {
+            throw new NullPointerException("the " + what + " '" + name + "' is null");
+        }
     }
 
     private void checkName(String name) {
@@ -123,24 +209,30 @@ public abstract class Module implements AutoCloseable {
     /**
      * This module and all below it.
      *
-     * @return modules by dotted name; this one has the empty name
+     * @return modules by dotted name, each once: of several names the first; this one has the empty name
      */
     public final Map<String, Module> namedModules() {
-        checkOpen();
+        Set<Module> known = Collections.newSetFromMap(new IdentityHashMap<>());
         Map<String, Module> all = new LinkedHashMap<>();
-        collect("", all);
+        walk("", (path, module) -> {
+            if (known.add(module)) {
+                all.put(path, module);
+            }
+        });
         return all;
     }
 
-    private void collect(String path, Map<String, Module> into) {
-        into.put(path, this);
-        children.forEach((name, child) -> child.collect(path.isEmpty() ? name : path + "." + name, into));
+    /** Calls a function with this module and all below it, those of several names once for each. */
+    private void walk(String path, BiConsumer<String, Module> function) {
+        checkOpen();
+        function.accept(path, this);
+        children.forEach((name, child) -> child.walk(join(path, name), function));
     }
 
     /**
      * This module and all below it.
      *
-     * @return the modules
+     * @return the modules, each once
      */
     public final Collection<Module> modules() {
         return namedModules().values();
@@ -149,41 +241,95 @@ public abstract class Module implements AutoCloseable {
     /**
      * The parameters of this module and all below it.
      *
-     * @return parameters by dotted name
+     * @return parameters by dotted name, each once: of several names the first
      */
     public final Map<String, Tensor> namedParameters() {
-        Map<String, Tensor> all = new LinkedHashMap<>();
-        namedModules().forEach((path, module) -> module.parameters.forEach((name, tensor) -> all.put(join(path, name), tensor)));
-        return all;
+        return namedParameters(true);
+    }
+
+    /**
+     * The parameters of this module.
+     *
+     * @param recurse and of all below it?
+     * @return parameters by dotted name, each once: of several names the first
+     */
+    public final Map<String, Tensor> namedParameters(boolean recurse) {
+        return named(recurse, module -> module.parameters);
     }
 
     /**
      * The parameters of this module and all below it.
      *
-     * @return the parameters
+     * @return the parameters, each once
      */
     public final List<Tensor> parameters() {
-        return new ArrayList<>(namedParameters().values());
+        return parameters(true);
+    }
+
+    /**
+     * The parameters of this module.
+     *
+     * @param recurse and of all below it?
+     * @return the parameters, each once
+     */
+    public final List<Tensor> parameters(boolean recurse) {
+        return new ArrayList<>(namedParameters(recurse).values());
     }
 
     /**
      * The buffers of this module and all below it.
      *
-     * @return buffers by dotted name
+     * @return buffers by dotted name, each once: of several names the first
      */
     public final Map<String, Tensor> namedBuffers() {
-        Map<String, Tensor> all = new LinkedHashMap<>();
-        namedModules().forEach((path, module) -> module.buffers.forEach((name, tensor) -> all.put(join(path, name), tensor)));
-        return all;
+        return namedBuffers(true);
+    }
+
+    /**
+     * The buffers of this module.
+     *
+     * @param recurse and of all below it?
+     * @return buffers by dotted name, each once: of several names the first
+     */
+    public final Map<String, Tensor> namedBuffers(boolean recurse) {
+        return named(recurse, module -> module.buffers);
     }
 
     /**
      * The buffers of this module and all below it.
      *
-     * @return the buffers
+     * @return the buffers, each once
      */
     public final List<Tensor> buffers() {
-        return new ArrayList<>(namedBuffers().values());
+        return buffers(true);
+    }
+
+    /**
+     * The buffers of this module.
+     *
+     * @param recurse and of all below it?
+     * @return the buffers, each once
+     */
+    public final List<Tensor> buffers(boolean recurse) {
+        return new ArrayList<>(namedBuffers(recurse).values());
+    }
+
+    /** The parameters of this module alone, under each of their names. */
+    final Map<String, Tensor> ownParameters() {
+        checkOpen();
+        return new LinkedHashMap<>(parameters);
+    }
+
+    private Map<String, Tensor> named(boolean recurse, Function<Module, Map<String, Tensor>> of) {
+        Map<String, Module> modules = recurse ? namedModules() : Map.of("", this);
+        Set<Object> known = new HashSet<>();
+        Map<String, Tensor> all = new LinkedHashMap<>();
+        modules.forEach((path, module) -> of.apply(module).forEach((name, tensor) -> {
+            if (known.add(Identity.of(tensor))) {
+                all.put(join(path, name), tensor);
+            }
+        }));
+        return all;
     }
 
     private static String join(String path, String name) {
@@ -279,16 +425,63 @@ public abstract class Module implements AutoCloseable {
         }
     }
 
+    /**
+     * Makes another module of the same structure a copy of this one: its parameters and buffers get copies of the values, with their
+     * dtypes and devices, and it trains and evaluates as this one does. What PyTorch's {@code clone} does, but that a class of Java itself
+     * says how it is made:
+     *
+     * <pre>{@code
+     * try (Sequential twin = model.copyTo(new Sequential(new Flatten(), new Linear(784, 10)))) {
+     *     System.out.println(twin.forward(images).sub(model.forward(images)).abs().max().item()); // 0.0
+     * }
+     * }</pre>
+     *
+     * @param other a module with the same names of parts, parameters and buffers, of the same shapes
+     * @param <M> its class
+     * @return the other module
+     * @throws IllegalArgumentException if it has other names or shapes; then it stays as it is
+     */
+    public final <M extends Module> M copyTo(M other) {
+        Map<String, Tensor> from = stateDict();
+        Map<String, Tensor> to = other.stateDict();
+        Map<String, Module> parts = namedModules();
+        Map<String, Module> others = other.namedModules();
+        checkSame("parts", parts.keySet(), others.keySet());
+        checkSame("parameters and buffers", from.keySet(), to.keySet());
+        from.forEach((name, tensor) -> checkSame("a shape of '" + name + "'", sizes(tensor), sizes(to.get(name))));
+        try (NoGrad guard = new NoGrad(); Scope scope = new Scope()) {
+            assert guard != null && scope != null;
+            from.forEach((name, tensor) -> {
+                Tensor copy = to.get(name);
+                copy.setData(tensor.clone());
+                copy.requires_grad_(tensor.requiresGrad());
+            });
+        }
+        parts.forEach((name, part) -> others.get(name).training = part.training);
+        return other;
+    }
+
+    private static List<Long> sizes(Tensor tensor) {
+        return Arrays.stream(tensor.shape()).boxed().toList();
+    }
+
+    private void checkSame(String what, Collection<?> mine, Collection<?> others) {
+        if (!mine.equals(others)) {
+            throw new IllegalArgumentException(
+                "cannot copy a " + getClass().getSimpleName() + " to a module that differs: it has " + what + " " + mine + ", the other " + others);
+        }
+    }
+
     // Saving and loading.
 
     /**
      * The tensors that make up the state: parameters and buffers, the module's own ones, in the order of PyTorch.
      *
-     * @return tensors by dotted name
+     * @return tensors by dotted name; one of several names is there under each
      */
     public final Map<String, Tensor> stateDict() {
         Map<String, Tensor> state = new LinkedHashMap<>();
-        namedModules().forEach((path, module) -> {
+        walk("", (path, module) -> {
             module.parameters.forEach((name, tensor) -> state.put(join(path, name), tensor));
             module.buffers.forEach((name, tensor) -> state.put(join(path, name), tensor));
         });
@@ -339,7 +532,12 @@ public abstract class Module implements AutoCloseable {
         }
     }
 
-    private void checkOpen() {
+    /**
+     * Refuses to work after {@link #close}: what the layers of this package call first, and what a module without parameters may call.
+     *
+     * @throws IllegalStateException if the module is closed
+     */
+    protected final void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the module " + getClass().getSimpleName() + " is closed");
         }

@@ -1,6 +1,9 @@
 package org.rushlight.nn;
 
+import java.util.Collection;
+import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Modules by name. It computes nothing by itself.
@@ -11,7 +14,7 @@ import java.util.Map;
  * }
  * }</pre>
  */
-public final class ModuleDict extends Module {
+public final class ModuleDict extends Module implements Iterable<Map.Entry<String, Module>> {
     /** An empty dictionary. */
     public ModuleDict() {}
 
@@ -58,5 +61,50 @@ public final class ModuleDict extends Module {
      */
     public int size() {
         return namedChildren().size();
+    }
+
+    /**
+     * Is there a module of a name?
+     *
+     * @param name the name
+     * @return true if so
+     */
+    public boolean contains(String name) {
+        return namedChildren().containsKey(name);
+    }
+
+    /**
+     * The names.
+     *
+     * @return the names of the modules, in the order in which they were put
+     */
+    public Set<String> keys() {
+        return namedChildren().keySet();
+    }
+
+    /**
+     * The modules.
+     *
+     * @return the modules, in the order in which they were put
+     */
+    public Collection<Module> values() {
+        return namedChildren().values();
+    }
+
+    /**
+     * Takes a module out.
+     *
+     * @param name its name
+     * @return the module, which is the caller's now
+     * @throws IllegalArgumentException if there is none
+     */
+    public Module remove(String name) {
+        return unregisterModule(name);
+    }
+
+    /** Names and modules, in the order in which they were put. */
+    @Override
+    public Iterator<Map.Entry<String, Module>> iterator() {
+        return namedChildren().entrySet().iterator();
     }
 }

@@ -1,6 +1,5 @@
 package org.rushlight.nn;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
@@ -26,8 +25,6 @@ import java.util.List;
  * }</pre>
  */
 public final class ModuleList extends Module implements Iterable<Module> {
-    private final List<Module> modules = new ArrayList<>();
-
     /**
      * A list of modules.
      *
@@ -53,8 +50,19 @@ public final class ModuleList extends Module implements Iterable<Module> {
      * @return this list
      */
     public ModuleList append(Module module) {
-        registerModule(Integer.toString(modules.size()), module);
-        modules.add(module);
+        registerModule(Integer.toString(size()), module);
+        return this;
+    }
+
+    /**
+     * Adds modules at the end.
+     *
+     * @param modules the modules
+     * @return this list
+     */
+    public ModuleList extend(Iterable<? extends Module> modules) {
+        checkOpen();
+        modules.forEach(this::append);
         return this;
     }
 
@@ -63,9 +71,10 @@ public final class ModuleList extends Module implements Iterable<Module> {
      *
      * @param index the place; negative numbers count from the end
      * @return the module
+     * @throws IndexOutOfBoundsException if there is no such place
      */
     public Module get(int index) {
-        return modules.get(index < 0 ? index + modules.size() : index);
+        return Places.get(List.copyOf(namedChildren().values()), index, "ModuleList");
     }
 
     /**
@@ -74,11 +83,12 @@ public final class ModuleList extends Module implements Iterable<Module> {
      * @return the number
      */
     public int size() {
-        return modules.size();
+        return namedChildren().size();
     }
 
+    /** The modules, first to last. */
     @Override
     public Iterator<Module> iterator() {
-        return List.copyOf(modules).iterator();
+        return List.copyOf(namedChildren().values()).iterator();
     }
 }

@@ -48,6 +48,7 @@ public final class MultiLabelMarginLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.multilabelMarginLoss(input, target, options.reduction);
     }
 }

@@ -62,6 +62,7 @@ public final class MultiLabelSoftMarginLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.multilabelSoftMarginLoss(input, target, weight, options.reduction);
     }
 }

@@ -88,6 +88,7 @@ public final class MultiMarginLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.multiMarginLoss(input, target, options.p, options.margin, weight, options.reduction);
     }
 }

@@ -276,6 +276,7 @@ public final class MultiheadAttention extends Module {
      * @return results and weights
      */
     public Output forward(Tensor query, Tensor key, Tensor value, Masks masks) {
+        checkOpen();
         if (query.dim() == 2) {
             int batch = options.batchFirst ? 0 : 1;
             Masks more = masks.keyPadding == null ? masks : masks.withKeyPadding(masks.keyPadding.unsqueeze(0));

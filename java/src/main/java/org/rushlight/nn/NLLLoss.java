@@ -73,6 +73,7 @@ public final class NLLLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.nllLoss(input, target, weight, options.reduction, options.ignoreIndex);
     }
 }

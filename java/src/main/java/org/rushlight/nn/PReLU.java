@@ -62,6 +62,7 @@ public final class PReLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.prelu(input, weight);
     }
 

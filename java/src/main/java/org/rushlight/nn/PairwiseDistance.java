@@ -74,6 +74,7 @@ public final class PairwiseDistance extends Module {
      * @return one number for each pair
      */
     public Tensor forward(Tensor input1, Tensor input2) {
+        checkOpen();
         return Functional.pairwiseDistance(input1, input2, options.p, options.eps, options.keepdim);
     }
 }

@@ -1,6 +1,9 @@
 package org.rushlight.nn;
 
+import java.util.Collection;
+import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 import org.rushlight.Tensor;
 
 /**
@@ -12,7 +15,7 @@ import org.rushlight.Tensor;
  * }
  * }</pre>
  */
-public final class ParameterDict extends Module {
+public final class ParameterDict extends Module implements Iterable<Map.Entry<String, Tensor>> {
     /** An empty dictionary. */
     public ParameterDict() {}
 
@@ -45,7 +48,7 @@ public final class ParameterDict extends Module {
      * @throws IllegalArgumentException if there is none
      */
     public Tensor get(String name) {
-        Tensor parameter = namedParameters().get(name);
+        Tensor parameter = ownParameters().get(name);
         if (parameter == null) {
             throw new IllegalArgumentException("there is no parameter '" + name + "'");
         }
@@ -58,6 +61,51 @@ public final class ParameterDict extends Module {
      * @return the number
      */
     public int size() {
-        return namedParameters().size();
+        return ownParameters().size();
+    }
+
+    /**
+     * Is there a parameter of a name?
+     *
+     * @param name the name
+     * @return true if so
+     */
+    public boolean contains(String name) {
+        return ownParameters().containsKey(name);
+    }
+
+    /**
+     * The names.
+     *
+     * @return the names of the parameters, in the order in which they were put
+     */
+    public Set<String> keys() {
+        return ownParameters().keySet();
+    }
+
+    /**
+     * The parameters.
+     *
+     * @return the parameters, in the order in which they were put
+     */
+    public Collection<Tensor> values() {
+        return ownParameters().values();
+    }
+
+    /**
+     * Takes a parameter out.
+     *
+     * @param name its name
+     * @return the parameter, which is the caller's now
+     * @throws IllegalArgumentException if there is none
+     */
+    public Tensor remove(String name) {
+        return unregisterParameter(name);
+    }
+
+    /** Names and parameters, in the order in which they were put. */
+    @Override
+    public Iterator<Map.Entry<String, Tensor>> iterator() {
+        return ownParameters().entrySet().iterator();
     }
 }

@@ -1,6 +1,6 @@
 package org.rushlight.nn;
 
-import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.rushlight.Tensor;
 
@@ -13,9 +13,7 @@ import org.rushlight.Tensor;
  * }
  * }</pre>
  */
-public final class ParameterList extends Module {
-    private final List<Tensor> list = new ArrayList<>();
-
+public final class ParameterList extends Module implements Iterable<Tensor> {
     /**
      * A list of parameters, which it owns.
      *
@@ -34,7 +32,7 @@ public final class ParameterList extends Module {
      * @return this list
      */
     public ParameterList append(Tensor parameter) {
-        list.add(registerParameter(Integer.toString(list.size()), parameter));
+        registerParameter(Integer.toString(size()), parameter);
         return this;
     }
 
@@ -43,9 +41,10 @@ public final class ParameterList extends Module {
      *
      * @param index the place; negative numbers count from the end
      * @return the parameter
+     * @throws IndexOutOfBoundsException if there is no such place
      */
     public Tensor get(int index) {
-        return list.get(index < 0 ? index + list.size() : index);
+        return Places.get(List.copyOf(ownParameters().values()), index, "ParameterList");
     }
 
     /**
@@ -54,6 +53,12 @@ public final class ParameterList extends Module {
      * @return the number
      */
     public int size() {
-        return list.size();
+        return ownParameters().size();
+    }
+
+    /** The parameters, first to last. */
+    @Override
+    public Iterator<Tensor> iterator() {
+        return List.copyOf(ownParameters().values()).iterator();
     }
 }

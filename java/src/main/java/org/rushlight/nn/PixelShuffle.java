@@ -24,6 +24,7 @@ public final class PixelShuffle extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.pixelShuffle(input, upscaleFactor);
     }
 

@@ -24,6 +24,7 @@ public final class PixelUnshuffle extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.pixelUnshuffle(input, downscaleFactor);
     }
 

@@ -81,6 +81,7 @@ public final class PoissonNLLLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.poissonNllLoss(input, target, options.logInput, options.full, options.eps, options.reduction);
     }
 }

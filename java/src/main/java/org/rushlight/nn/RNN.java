@@ -54,6 +54,7 @@ public final class RNN extends RecurrentLayer {
     /** The outputs of all steps, from a state of zeros. */
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return forwardWithState(input, null).output();
     }
 
@@ -65,6 +66,7 @@ public final class RNN extends RecurrentLayer {
      * @return outputs and state
      */
     public Output forwardWithState(Tensor input, @Nullable Tensor hidden) {
+        checkOpen();
         if (isUnbatched(input)) {
             Output one = forwardWithState(input.unsqueeze(batchDim()), hidden == null ? null : hidden.unsqueeze(1));
             return new Output(one.output().squeeze(batchDim()), one.hidden().squeeze(1));
@@ -87,6 +89,7 @@ public final class RNN extends RecurrentLayer {
      * @return outputs and state
      */
     public PackedOutput forwardPacked(PackedSequence input, @Nullable Tensor hidden) {
+        checkOpen();
         checkInput(input.data(), 2);
         Tensor start = state(input.sorted(hidden), input.data(), input.batch(), options.hiddenSize, "hidden");
         Results.Result0Result1 results = options.nonlinearity == Nonlinearity.RELU

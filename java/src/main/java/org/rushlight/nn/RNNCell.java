@@ -49,6 +49,7 @@ public final class RNNCell extends RecurrentCell {
      * @return the state after
      */
     public Tensor forward(Tensor input, @Nullable Tensor hidden) {
+        checkOpen();
         check(input, "input");
         Tensor before = hidden == null ? zeros(input) : hidden;
         check(before, "hidden");

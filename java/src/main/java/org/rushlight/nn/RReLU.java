@@ -80,6 +80,7 @@ public final class RReLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.rrelu(input, options.lower, options.upper, isTraining(), options.inplace);
     }
 

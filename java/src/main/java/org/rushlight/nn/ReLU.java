@@ -46,6 +46,7 @@ public final class ReLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.relu(input, options.inplace);
     }
 

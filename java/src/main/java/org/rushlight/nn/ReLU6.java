@@ -46,6 +46,7 @@ public final class ReLU6 extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.relu6(input, options.inplace);
     }
 

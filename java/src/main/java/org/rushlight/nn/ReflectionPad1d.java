@@ -23,6 +23,7 @@ public final class ReflectionPad1d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.pad(input, Sizes.expand("padding", padding, 2), "reflect", 0);
     }
 

@@ -23,6 +23,7 @@ public final class ReplicationPad1d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.pad(input, Sizes.expand("padding", padding, 2), "replicate", 0);
     }
 

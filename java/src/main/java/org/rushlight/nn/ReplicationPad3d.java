@@ -24,6 +24,7 @@ public final class ReplicationPad3d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.pad(input, Sizes.expand("padding", padding, 6), "replicate", 0);
     }
 

@@ -46,6 +46,7 @@ public final class SELU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.selu(input, options.inplace);
     }
 

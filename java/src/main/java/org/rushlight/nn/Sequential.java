@@ -1,5 +1,6 @@
 package org.rushlight.nn;
 
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
@@ -13,7 +14,7 @@ import org.rushlight.Tensor;
  * }
  * }</pre>
  */
-public final class Sequential extends Module {
+public final class Sequential extends Module implements Iterable<Module> {
     /**
      * Modules named by their position.
      *
@@ -46,13 +47,32 @@ public final class Sequential extends Module {
     }
 
     /**
+     * Adds modules behind the others, named by their positions.
+     *
+     * @param modules the modules
+     * @return this module
+     */
+    public Sequential extend(Iterable<? extends Module> modules) {
+        checkOpen();
+        modules.forEach(this::append);
+        return this;
+    }
+
+    /**
      * The module at a place.
      *
      * @param index the place; negative numbers count from the end
      * @return the module
+     * @throws IndexOutOfBoundsException if there is no such place
      */
     public Module get(int index) {
-        return List.copyOf(namedChildren().values()).get(index < 0 ? index + size() : index);
+        return Places.get(List.copyOf(namedChildren().values()), index, "Sequential");
+    }
+
+    /** The modules, first to last. */
+    @Override
+    public Iterator<Module> iterator() {
+        return List.copyOf(namedChildren().values()).iterator();
     }
 
     /**
@@ -66,6 +86,7 @@ public final class Sequential extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         Tensor value = input;
         for (Module module : namedChildren().values()) {
             value = module.forward(value);

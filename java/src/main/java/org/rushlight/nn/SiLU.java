@@ -15,6 +15,7 @@ public final class SiLU extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.silu(input);
     }
 }

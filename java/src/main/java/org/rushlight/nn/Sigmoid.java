@@ -15,6 +15,7 @@ public final class Sigmoid extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.sigmoid(input);
     }
 }

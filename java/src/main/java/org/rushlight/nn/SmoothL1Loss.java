@@ -59,6 +59,7 @@ public final class SmoothL1Loss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.smoothL1Loss(input, target, options.reduction, options.beta);
     }
 }

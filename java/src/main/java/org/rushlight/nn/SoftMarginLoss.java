@@ -48,6 +48,7 @@ public final class SoftMarginLoss extends Loss {
 
     @Override
     public Tensor forward(Tensor input, Tensor target) {
+        checkOpen();
         return Functional.softMarginLoss(input, target, options.reduction);
     }
 }

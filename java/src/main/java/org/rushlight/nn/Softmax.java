@@ -23,6 +23,7 @@ public final class Softmax extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.softmax(input, dim);
     }
 

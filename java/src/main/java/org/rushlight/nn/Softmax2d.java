@@ -16,6 +16,7 @@ public final class Softmax2d extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         if (input.dim() != 3 && input.dim() != 4) {
             throw new TensorValueException("Softmax2d requires a 3D or 4D tensor as input");
         }

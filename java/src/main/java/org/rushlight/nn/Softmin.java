@@ -23,6 +23,7 @@ public final class Softmin extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.softmin(input, dim);
     }
 

@@ -67,6 +67,7 @@ public final class Softplus extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.softplus(input, options.beta, options.threshold);
     }
 

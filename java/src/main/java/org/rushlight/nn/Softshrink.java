@@ -55,6 +55,7 @@ public final class Softshrink extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.softshrink(input, options.lambda);
     }
 

@@ -15,6 +15,7 @@ public final class Softsign extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.softsign(input);
     }
 }

@@ -15,6 +15,7 @@ public final class Tanh extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.tanh(input);
     }
 }

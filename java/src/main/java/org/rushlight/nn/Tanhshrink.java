@@ -15,6 +15,7 @@ public final class Tanhshrink extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.tanhshrink(input);
     }
 }

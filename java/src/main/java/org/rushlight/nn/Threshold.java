@@ -61,6 +61,7 @@ public final class Threshold extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.threshold(input, options.threshold, options.value, options.inplace);
     }
 

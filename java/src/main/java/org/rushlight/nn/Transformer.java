@@ -247,6 +247,7 @@ public final class Transformer extends Module {
      * @return like the target
      */
     public Tensor forward(Tensor source, Tensor target, Masks masks) {
+        checkOpen();
         if (source.size(1) != target.size(1)) {
             throw new TensorValueException("the batch number of src and tgt must be equal");
         }

@@ -53,6 +53,7 @@ public final class TransformerDecoder extends Module {
      * @return like the target
      */
     public Tensor forward(Tensor target, Tensor memory, Transformer.Masks masks) {
+        checkOpen();
         Tensor value = target;
         for (TransformerDecoderLayer layer : layers) {
             value = layer.forward(value, memory, masks);

@@ -119,6 +119,7 @@ public final class TransformerDecoderLayer extends Module {
      * @return like the target
      */
     public Tensor forward(Tensor target, Tensor memory, Transformer.Masks masks) {
+        checkOpen();
         Tensor attended = selfAttn.forward(target, target, target, masks.ofTarget()).output();
         Tensor own = norm1.forward(target.add(dropout1.forward(attended)));
         attended = multiheadAttn.forward(own, memory, memory, masks.ofMemory()).output();

@@ -56,6 +56,7 @@ public final class TransformerEncoder extends Module {
      * @return like the source
      */
     public Tensor forward(Tensor source, Transformer.Masks masks) {
+        checkOpen();
         Tensor value = source;
         for (TransformerEncoderLayer layer : layers) {
             value = layer.forward(value, masks);

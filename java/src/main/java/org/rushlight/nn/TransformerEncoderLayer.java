@@ -115,6 +115,7 @@ public final class TransformerEncoderLayer extends Module {
      * @return like the source
      */
     public Tensor forward(Tensor source, Transformer.Masks masks) {
+        checkOpen();
         Tensor attended = selfAttn.forward(source, source, source, masks.ofSource()).output();
         Tensor middle = norm1.forward(source.add(dropout1.forward(attended)));
         Tensor result = linear2.forward(dropout.forward(options.activation.apply(linear1.forward(middle))));

@@ -100,6 +100,7 @@ public final class TripletMarginLoss extends Module {
      * @return a scalar, or one loss for each sample
      */
     public Tensor forward(Tensor anchor, Tensor positive, Tensor negative) {
+        checkOpen();
         return Functional.tripletMarginLoss(
             anchor, positive, negative, options.margin, options.p, options.eps, options.swap, options.reduction);
     }

@@ -92,6 +92,7 @@ public final class TripletMarginWithDistanceLoss extends Module {
      * @return a scalar, or one loss for each sample
      */
     public Tensor forward(Tensor anchor, Tensor positive, Tensor negative) {
+        checkOpen();
         return Functional.tripletMarginWithDistanceLoss(
             anchor, positive, negative, options.distanceFunction, options.margin, options.swap, options.reduction);
     }

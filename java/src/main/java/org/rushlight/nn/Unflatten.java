@@ -27,6 +27,7 @@ public final class Unflatten extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return input.unflatten(dim, sizes);
     }
 

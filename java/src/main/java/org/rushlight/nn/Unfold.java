@@ -81,6 +81,7 @@ public final class Unfold extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         if (input.dim() != 4 && input.dim() != 3) {
             throw new TensorValueException("Input Error: Only 4D input Tensors are supported (got " + input.dim() + "D)");
         }

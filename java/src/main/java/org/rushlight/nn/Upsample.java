@@ -99,6 +99,7 @@ public final class Upsample extends Module {
 
     @Override
     public Tensor forward(Tensor input) {
+        checkOpen();
         return Functional.interpolate(input, options);
     }
 

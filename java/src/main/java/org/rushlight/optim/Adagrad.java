@@ -1,6 +1,5 @@
 package org.rushlight.optim;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
@@ -101,15 +100,12 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
         }
 
         @Override
-        protected Map<String, Double> values() {
-            Map<String, Double> all = new LinkedHashMap<>();
-            all.put("lr", lr);
-            all.put("lr_decay", lrDecay);
-            all.put("weight_decay", weightDecay);
-            all.put("initial_accumulator_value", initialAccumulatorValue);
-            all.put("eps", eps);
-            all.put("maximize", maximize ? 1.0 : 0.0);
-            return all;
+        protected void exchange(Values values) {
+            lrDecay = values.of("lr_decay", lrDecay);
+            weightDecay = values.of("weight_decay", weightDecay);
+            initialAccumulatorValue = values.of("initial_accumulator_value", initialAccumulatorValue);
+            eps = values.of("eps", eps);
+            maximize = values.of("maximize", maximize);
         }
     }
 
@@ -150,6 +146,11 @@ public final class Adagrad extends OptionedOptimizer<Adagrad.Options> {
      */
     public Adagrad(Options options, ParameterGroup... groups) {
         super(options, groups);
+    }
+
+    @Override
+    protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
+        return Map.of("step", StateKind.STEP, "sum", StateKind.like(parameter));
     }
 
     @Override

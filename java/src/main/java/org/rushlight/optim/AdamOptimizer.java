@@ -1,6 +1,7 @@
 package org.rushlight.optim;
 
 import java.util.List;
+import java.util.Map;
 import org.rushlight.Tensor;
 
 /**
@@ -11,6 +12,12 @@ import org.rushlight.Tensor;
 abstract class AdamOptimizer<O extends AdamOptions<O>> extends OptionedOptimizer<O> {
     AdamOptimizer(O options, ParameterGroup... groups) {
         super(options, groups);
+    }
+
+    @Override
+    protected final Map<String, StateKind> stateKinds(int index, Tensor parameter) {
+        StateKind like = StateKind.like(parameter);
+        return Map.of("step", StateKind.STEP, "exp_avg", like, "exp_avg_sq", like, "max_exp_avg_sq", like);
     }
 
     /** The state of some parameters: running means of gradients and of their squares, the highest of these if asked for, numbers of steps. */

@@ -1,8 +1,5 @@
 package org.rushlight.optim;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
-
 /**
  * What a step of {@link Adam} and {@link AdamW} does.
  *
@@ -91,15 +88,12 @@ abstract class AdamOptions<O extends AdamOptions<O>> extends OptimizerOptions<O>
     }
 
     @Override
-    protected Map<String, Double> values() {
-        Map<String, Double> all = new LinkedHashMap<>();
-        all.put("lr", lr);
-        all.put("beta1", beta1);
-        all.put("beta2", beta2);
-        all.put("eps", eps);
-        all.put("weight_decay", weightDecay);
-        all.put("amsgrad", amsgrad ? 1.0 : 0.0);
-        all.put("maximize", maximize ? 1.0 : 0.0);
-        return all;
+    protected void exchange(Values values) {
+        beta1 = values.of("beta1", beta1);
+        beta2 = values.of("beta2", beta2);
+        eps = values.of("eps", eps);
+        weightDecay = values.of("weight_decay", weightDecay);
+        amsgrad = values.of("amsgrad", amsgrad);
+        maximize = values.of("maximize", maximize);
     }
 }

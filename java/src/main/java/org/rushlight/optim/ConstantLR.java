@@ -33,7 +33,7 @@ public final class ConstantLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         return epoch == 0 ? lr * factor : epoch == totalIters ? lr / factor : lr;
     }
 }

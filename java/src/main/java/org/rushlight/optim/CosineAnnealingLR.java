@@ -33,7 +33,7 @@ public final class CosineAnnealingLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         if (epoch == 0) {
             return lr;
         }

@@ -30,7 +30,7 @@ public final class ExponentialLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         return epoch == 0 ? lr : lr * gamma;
     }
 }

@@ -2,11 +2,11 @@ package org.rushlight.optim;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.rushlight.DType;
 import org.rushlight.NoGrad;
 import org.rushlight.Scope;
 import org.rushlight.Tensor;
@@ -122,15 +122,13 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         }
 
         @Override
-        protected Map<String, Double> values() {
-            Map<String, Double> all = new LinkedHashMap<>();
-            all.put("lr", lr);
-            all.put("max_iter", (double) maxIter);
-            all.put("max_eval", (double) mostEvaluations());
-            all.put("tolerance_grad", toleranceGrad);
-            all.put("tolerance_change", toleranceChange);
-            all.put("history_size", (double) historySize);
-            return all;
+        protected void exchange(Values values) {
+            maxIter = values.of("max_iter", maxIter);
+            maxEval = values.of("max_eval", mostEvaluations());
+            toleranceGrad = values.of("tolerance_grad", toleranceGrad);
+            toleranceChange = values.of("tolerance_change", toleranceChange);
+            historySize = values.of("history_size", historySize);
+            strongWolfe = values.of("strong_wolfe", strongWolfe);
         }
     }
 
@@ -178,7 +176,20 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
         return first;
     }
 
-    /** The state, which is that of all parameters; it is kept with the first. */
+    /** The state is that of all parameters, and kept with the first. */
+    @Override
+    protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
+        if (index > 0) {
+            return Map.of();
+        }
+        DType dtype = parameter.dtype();
+        StateKind number = new StateKind(DType.FLOAT64);
+        StateKind flat = new StateKind(dtype, parameters().stream().mapToLong(Tensor::numel).sum());
+        StateKind history = new StateKind(dtype, StateKind.ANY_SIZE, flat.shape()[0]);
+        return Map.of("func_evals", number, "n_iter", number, "t", number, "prev_loss", number, "d", flat, "prev_flat_grad", flat,
+            "H_diag", new StateKind(dtype), "old_dirs", history, "old_stps", history);
+    }
+
     private @Nullable Tensor known(String name) {
         return stateOf(0).get(name);
     }
@@ -227,6 +238,10 @@ public final class LBFGS extends OptionedOptimizer<LBFGS.Options> {
             double lossBefore = owner.number("prev_loss");
             unpack("old_dirs", dirs);
             unpack("old_stps", steps);
+            if (dirs.size() != steps.size()) {
+                throw new IllegalStateException(
+                    "the state of LBFGS was loaded with " + dirs.size() + " old_dirs and " + steps.size() + " old_stps: they belong together");
+            }
             for (long iteration = 1; iteration <= options.maxIter; iteration++) {
                 iterations++;
                 if (d == null || before == null || diagonal == null) {

@@ -4,44 +4,78 @@ import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
 
-/** Changes the learning rates of an optimizer from epoch to epoch. */
+/**
+ * Changes the learning rates of an optimizer from epoch to epoch. A schedule of one's own says in {@link #lr} what the rate is:
+ *
+ * <pre>{@code
+ * final class Halves extends LRScheduler {
+ *     Halves(Optimizer optimizer) {
+ *         super(optimizer);
+ *         begin();
+ *     }
+ *
+ *     protected double lr(long epoch, double lr, double base) {
+ *         return epoch == 0 ? lr : lr / 2;
+ *     }
+ * }
+ * try (SGD optimizer = new SGD(model.parameters(), 0.1)) {
+ *     new Halves(optimizer).step();
+ *     System.out.println(optimizer.options().lr()); // 0.05
+ * }
+ * }</pre>
+ */
 public abstract class LRScheduler {
     final Optimizer optimizer;
     private final double[] baseLrs;
     private long epoch;
 
-    LRScheduler(Optimizer optimizer) {
+    /**
+     * A schedule, whose constructor ends with {@link #begin}.
+     *
+     * @param optimizer whose learning rates
+     */
+    protected LRScheduler(Optimizer optimizer) {
         this.optimizer = optimizer;
         baseLrs = optimizer.parameterGroups().stream().mapToDouble(ParameterGroup::lr).toArray();
     }
 
-    /** Sets the learning rates of epoch 0: called when a subclass is complete. */
-    final void begin() {
+    /** Sets the learning rates of epoch 0: what a subclass calls when it is complete. */
+    protected final void begin() {
         apply();
     }
 
     /** Goes on to the next epoch. */
     public final void step() {
         epoch++;
-        apply();
+        try {
+            apply();
+        } catch (RuntimeException e) {
+            epoch--;
+            throw e;
+        }
     }
 
+    /** Asks for all rates before it sets one: what {@link #lr} throws leaves them as they are. */
     private void apply() {
         List<ParameterGroup> groups = optimizer.parameterGroups();
-        for (int i = 0; i < baseLrs.length; i++) {
-            groups.get(i).setLr(lr(epoch, groups.get(i).lr(), baseLrs[i]));
+        double[] rates = new double[baseLrs.length];
+        for (int i = 0; i < rates.length; i++) {
+            rates[i] = lr(epoch, groups.get(i).lr(), baseLrs[i]);
+        }
+        for (int i = 0; i < rates.length; i++) {
+            groups.get(i).setLr(rates[i]);
         }
     }
 
     /**
      * The learning rate of an epoch.
      *
-     * @param epoch the epoch
-     * @param lr the rate of the epoch before
-     * @param base the rate at the start
+     * @param epoch the epoch, from 0 on
+     * @param lr the rate of the epoch before; in the first one that of the optimizer
+     * @param base the rate that the optimizer began with
      * @return the rate
      */
-    abstract double lr(long epoch, double lr, double base);
+    protected abstract double lr(long epoch, double lr, double base);
 
     /**
      * The number of the epoch.

@@ -32,7 +32,7 @@ public final class LambdaLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         return base * factor.applyAsDouble(epoch);
     }
 }

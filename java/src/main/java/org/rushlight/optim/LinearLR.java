@@ -36,7 +36,7 @@ public final class LinearLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         if (epoch == 0) {
             return lr * startFactor;
         }

@@ -35,7 +35,7 @@ public final class MultiStepLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         long times = Arrays.stream(milestones).filter(milestone -> milestone == epoch).count();
         return times == 0 ? lr : lr * Math.pow(gamma, times);
     }

@@ -32,7 +32,7 @@ public final class MultiplicativeLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         return epoch == 0 ? lr : lr * factor.applyAsDouble(epoch);
     }
 }

@@ -47,7 +47,7 @@ public final class OneCycleLR extends LRScheduler {
     }
 
     @Override
-    double lr(long step, double lr, double base) {
+    protected double lr(long step, double lr, double base) {
         if (step > totalSteps) {
             throw new TensorValueException("Tried to step " + step + " times. The specified number of total steps is " + totalSteps);
         }

@@ -2,9 +2,11 @@ package org.rushlight.optim;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.rushlight.EnableGrad;
 import org.rushlight.NoGrad;
@@ -13,6 +15,7 @@ import org.rushlight.StateDict;
 import org.rushlight.Tensor;
 import org.rushlight.TensorValueException;
 import org.rushlight.Torch;
+import org.rushlight.internal.Identity;
 
 /**
  * Changes parameters by their gradients. Its state belongs to no scope; {@link #close} frees it.
@@ -29,17 +32,14 @@ import org.rushlight.Torch;
  * }
  * }</pre>
  *
- * <p>An optimizer of one's own has options of its own, and says in {@link #update} what a step does:
+ * <p>An optimizer of one's own has options of its own, and says in {@link #update} what a step does. If it keeps tensors from step to step
+ * ({@link #keep}), it names them in {@link #stateKinds}; options beside the learning rate go through {@link OptimizerOptions#exchange}:
  *
  * <pre>{@code
  * final class Signs extends Optimizer {
  *     static final class Options extends OptimizerOptions<Options> {
  *         Options(double lr) {
  *             super(lr);
- *         }
- *
- *         protected Map<String, Double> values() {
- *             return Map.of("lr", lr());
  *         }
  *     }
  *
@@ -87,14 +87,22 @@ public abstract class Optimizer implements AutoCloseable {
      * Trains further parameters.
      *
      * @param group the parameters
+     * @throws TensorValueException if one of them is no leaf, or is trained already, or is there twice
      */
     public final void addParameterGroup(ParameterGroup group) {
-        for (Tensor parameter : group.parameters()) {
+        Set<Object> trained = new HashSet<>();
+        parameters().forEach(parameter -> trained.add(Identity.of(parameter)));
+        Set<Object> joining = new HashSet<>();
+        for (int i = 0; i < group.parameters().size(); i++) {
+            Tensor parameter = group.parameters().get(i);
             if (!parameter.isLeaf()) {
-                throw new TensorValueException("can't optimize a non-leaf Tensor");
+                throw new TensorValueException("can't optimize a non-leaf Tensor: parameter " + i + " of the group");
             }
-            if (parameters().stream().anyMatch(known -> known.isSame(parameter))) {
-                throw new TensorValueException("some parameters appear in more than one parameter group");
+            if (trained.contains(Identity.of(parameter))) {
+                throw new TensorValueException("some parameters appear in more than one parameter group: parameter " + i + " of the new group");
+            }
+            if (!joining.add(Identity.of(parameter))) {
+                throw new TensorValueException("parameter " + i + " of the group is there twice: a step would change it twice");
             }
         }
         group.join(defaults);
@@ -203,14 +211,41 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     /**
+     * The state tensors that there may be of a parameter: what {@link #keep} keeps and {@link #loadStateDict} takes. There are none unless
+     * a subclass says so.
+     *
+     * @param index position of the parameter
+     * @param parameter the parameter
+     * @return what they look like, by PyTorch's names
+     */
+    protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
+        return Map.of();
+    }
+
+    private Tensor parameter(int index) {
+        int left = index;
+        for (ParameterGroup group : groups) {
+            if (left < group.parameters().size()) {
+                return group.parameters().get(left);
+            }
+            left -= group.parameters().size();
+        }
+        throw new IndexOutOfBoundsException("there is no parameter " + index);
+    }
+
+    /**
      * Keeps a state tensor: it must outlive the scope of the step.
      *
      * @param index position of the parameter
-     * @param name its name
+     * @param name its name, one of {@link #stateKinds}
      * @param tensor the tensor, which becomes the optimizer's
      * @return the tensor
+     * @throws IllegalArgumentException if there is no state of this name
      */
     protected final Tensor keep(int index, String name, Tensor tensor) {
+        if (!stateKinds(index, parameter(index)).containsKey(name)) {
+            throw new IllegalArgumentException(getClass().getSimpleName() + " has no state '" + name + "': stateKinds must name it");
+        }
         Tensor old = state.get(index).put(name, tensor.unscoped().named(name));
         if (old != null && old != tensor) {
             old.close();
@@ -274,47 +309,32 @@ public abstract class Optimizer implements AutoCloseable {
         }
         for (int i = 0; i < groups.size(); i++) {
             String prefix = "param_groups." + i + ".";
-            groups.get(i).options().values().forEach(
+            groups.get(i).options().saved().forEach(
                 (name, value) -> all.put(prefix + name, Tensor.of(new double[] {value}, new long[0])));
         }
         return all;
     }
 
     /**
-     * Restores the state.
+     * Restores the state and the options of each group. Nothing changes if something does not fit.
      *
-     * @param source what {@link #stateDict} returned, or the state of a file that Python saved; the tensors are copied. Of the options, the
-     *     learning rates are taken over
+     * @param source what {@link #stateDict} returned, or the state of a file that Python saved, which has no options; the tensors are copied
+     * @throws IllegalArgumentException if a name is unknown, a shape differs, or there are more or fewer groups; the text says which
      */
     public final void loadStateDict(Map<String, Tensor> source) {
         checkOpen();
-        for (String key : source.keySet()) {
-            int index = position(key);
-            int known = key.startsWith("param_groups.") ? groups.size() : state.size();
-            if (index < 0 || index >= known) {
-                throw new IllegalArgumentException(
-                    "loaded state dict has an entry '" + key + "' that doesn't match the " + state.size() + " parameters");
-            }
-        }
         try (NoGrad guard = new NoGrad()) {
             assert guard != null;
+            LoadedState loaded = new LoadedState(this, source);
+            List<OptimizerOptions<?>> options = loaded.options();
             closeState();
-            source.forEach((key, tensor) -> {
-                String name = key.substring(key.lastIndexOf('.') + 1);
-                if (!key.startsWith("param_groups.")) {
-                    keep(position(key), name, tensor.clone());
-                } else if (name.equals("lr")) {
-                    groups.get(position(key)).setLr(tensor.item().doubleValue());
-                }
-            });
+            for (int i = 0; i < state.size(); i++) {
+                state.get(i).putAll(loaded.state().get(i));
+            }
+            for (int i = 0; i < options.size(); i++) {
+                groups.get(i).setOptions(options.get(i));
+            }
         }
-    }
-
-    /** The number in {@code state.7.name} or {@code param_groups.1.name}; -1 if there is none. */
-    private static int position(String key) {
-        String[] parts = key.split("\\.");
-        boolean fine = parts.length == 3 && (parts[0].equals("state") || parts[0].equals("param_groups")) && parts[1].matches("\\d{1,9}");
-        return fine ? Integer.parseInt(parts[1]) : -1;
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.rushlight.optim;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -91,9 +92,86 @@ public abstract class OptimizerOptions<O extends OptimizerOptions<O>> implements
     }
 
     /**
-     * Names and values, for saving.
+     * Passes each option by its name in PyTorch, for saving and for restoring: a subclass sets each of its fields to what it gets back, as
+     * {@code momentum = values.of("momentum", momentum)}. The learning rate is passed already.
      *
-     * @return numbers by PyTorch's names
+     * @param values takes and gives back each option
      */
-    protected abstract Map<String, Double> values();
+    protected void exchange(Values values) {}
+
+    final void exchangeAll(Values values) {
+        lr = values.of("lr", lr);
+        exchange(values);
+    }
+
+    /** Numbers by PyTorch's names, for saving. */
+    final Map<String, Double> saved() {
+        Map<String, Double> all = new LinkedHashMap<>();
+        with(copy -> copy.exchangeAll(new Values(all, false)));
+        return all;
+    }
+
+    /** A copy with other numbers, checked; options without one stay as they are. */
+    final OptimizerOptions<?> restored(Map<String, Double> numbers) {
+        Map<String, Double> left = new LinkedHashMap<>(numbers);
+        O copy = with(options -> options.exchangeAll(new Values(left, true)));
+        if (!left.isEmpty()) {
+            throw new IllegalArgumentException("unknown options " + left.keySet());
+        }
+        copy.check();
+        return copy;
+    }
+
+    /** What {@link #exchange} passes the options to. */
+    protected static final class Values {
+        private final Map<String, Double> numbers;
+        private final boolean restoring;
+
+        private Values(Map<String, Double> numbers, boolean restoring) {
+            this.numbers = numbers;
+            this.restoring = restoring;
+        }
+
+        /**
+         * Passes a number.
+         *
+         * @param name its name in PyTorch
+         * @param value what it is
+         * @return what it is to be
+         */
+        public double of(String name, double value) {
+            if (!restoring) {
+                numbers.put(name, value);
+                return value;
+            }
+            Double number = numbers.remove(name);
+            return number == null ? value : number;
+        }
+
+        /**
+         * Passes a whole number.
+         *
+         * @param name its name in PyTorch
+         * @param value what it is
+         * @return what it is to be
+         */
+        public long of(String name, long value) {
+            double number = of(name, (double) value);
+            if (number != Math.rint(number)) {
+                throw new IllegalArgumentException("the option '" + name + "' must be a whole number, not " + number);
+            }
+            return (long) number;
+        }
+
+        /**
+         * Passes a choice: saved as 0 or 1.
+         *
+         * @param name its name in PyTorch
+         * @param value what it is
+         * @return what it is to be
+         */
+        public boolean of(String name, boolean value) {
+            return of(name, value ? 1.0 : 0.0) != 0;
+        }
+    }
 }

@@ -33,7 +33,7 @@ public final class PolynomialLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         if (epoch == 0 || epoch > totalIters) {
             return lr;
         }

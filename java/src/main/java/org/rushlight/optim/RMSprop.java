@@ -1,6 +1,5 @@
 package org.rushlight.optim;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
@@ -122,16 +121,13 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
         }
 
         @Override
-        protected Map<String, Double> values() {
-            Map<String, Double> all = new LinkedHashMap<>();
-            all.put("lr", lr);
-            all.put("alpha", alpha);
-            all.put("eps", eps);
-            all.put("weight_decay", weightDecay);
-            all.put("momentum", momentum);
-            all.put("centered", centered ? 1.0 : 0.0);
-            all.put("maximize", maximize ? 1.0 : 0.0);
-            return all;
+        protected void exchange(Values values) {
+            alpha = values.of("alpha", alpha);
+            eps = values.of("eps", eps);
+            weightDecay = values.of("weight_decay", weightDecay);
+            momentum = values.of("momentum", momentum);
+            centered = values.of("centered", centered);
+            maximize = values.of("maximize", maximize);
         }
     }
 
@@ -172,6 +168,12 @@ public final class RMSprop extends OptionedOptimizer<RMSprop.Options> {
      */
     public RMSprop(Options options, ParameterGroup... groups) {
         super(options, groups);
+    }
+
+    @Override
+    protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
+        StateKind like = StateKind.like(parameter);
+        return Map.of("step", StateKind.STEP, "square_avg", like, "momentum_buffer", like, "grad_avg", like);
     }
 
     @Override

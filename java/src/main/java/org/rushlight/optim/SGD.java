@@ -1,7 +1,6 @@
 package org.rushlight.optim;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.rushlight.Tensor;
@@ -114,15 +113,12 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
         }
 
         @Override
-        protected Map<String, Double> values() {
-            Map<String, Double> all = new LinkedHashMap<>();
-            all.put("lr", lr);
-            all.put("momentum", momentum);
-            all.put("dampening", dampening);
-            all.put("weight_decay", weightDecay);
-            all.put("nesterov", nesterov ? 1.0 : 0.0);
-            all.put("maximize", maximize ? 1.0 : 0.0);
-            return all;
+        protected void exchange(Values values) {
+            momentum = values.of("momentum", momentum);
+            dampening = values.of("dampening", dampening);
+            weightDecay = values.of("weight_decay", weightDecay);
+            nesterov = values.of("nesterov", nesterov);
+            maximize = values.of("maximize", maximize);
         }
     }
 
@@ -163,6 +159,11 @@ public final class SGD extends OptionedOptimizer<SGD.Options> {
      */
     public SGD(Options options, ParameterGroup... groups) {
         super(options, groups);
+    }
+
+    @Override
+    protected Map<String, StateKind> stateKinds(int index, Tensor parameter) {
+        return Map.of(BUFFER, StateKind.like(parameter));
     }
 
     @Override

@@ -33,7 +33,7 @@ public final class StepLR extends LRScheduler {
     }
 
     @Override
-    double lr(long epoch, double lr, double base) {
+    protected double lr(long epoch, double lr, double base) {
         return epoch == 0 || epoch % stepSize != 0 ? lr : lr * gamma;
     }
 }

@@ -1,0 +1,17 @@
+package org.rushlight.nn;
+
+import java.util.List;
+
+/** Places in containers, as Python counts them. */
+final class Places {
+    private Places() {}
+
+    /** What is at a place; negative ones count from the end. */
+    static <E> E get(List<E> list, int index, String container) {
+        int place = index < 0 ? index + list.size() : index;
+        if (place < 0 || place >= list.size()) {
+            throw new IndexOutOfBoundsException("index " + index + " is out of range for the " + container + " of size " + list.size());
+        }
+        return list.get(place);
+    }
+}
