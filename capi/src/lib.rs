@@ -27,6 +27,7 @@ pub mod support;
 pub mod tensor;
 
 /// The library must not end its host where `malloc` gives nothing.
+#[cfg(not(feature = "foreign-allocator"))]
 #[global_allocator]
 static ALLOCATOR: rushlight_base::reserve::Reserve = rushlight_base::reserve::Reserve;
 
