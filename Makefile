@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 JOBS ?= $(shell nproc)
 CMAKE_BUILD := build/cmake
+INSTALL_BUILD := build/package
 COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
@@ -27,26 +28,32 @@ help: ## lists the commands
 # ---- Building ----
 
 setup: ## installs, or names, what the other commands need
-	@cmake/setup.sh
+	@cmake/setup.sh all
 
-build: setup ## the native library and the tool: target/release/librushlight.{so,a}, target/release/rushlight
+setup-native:
+	@cmake/setup.sh native
+
+setup-java:
+	@cmake/setup.sh java
+
+build: setup-native ## the native library and the tool: target/release/librushlight.{so,a}, target/release/rushlight
 	@# Both in one command, as CMake's driver does: asked for alone, the tool's features would have parts of the library built anew.
 	cargo build --release --locked -p rushlight-capi -p rushlight-cli
 
-configure: build
+configure: setup build
 	@mkdir -p build
-	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+	@cmake -S . -B $(CMAKE_BUILD) -DRUSHLIGHT_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 
 cmake: configure
 	cmake --build $(CMAKE_BUILD) -j $(JOBS)
 
-jar: build ## the Java library with the native one inside
+jar: setup-java build ## the Java library with the native one inside
 	$(MAVEN) -DskipTests package
 
 # The library for ARM64, if `make arm64` has built it.
 ARM64 := $(wildcard build/release/linux-aarch64/lib/librushlight.so)
 
-jars: build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
+jars: setup-java build ## the jars that are published: with the library, classes alone, a library for each platform, sources, javadoc
 	$(MAVEN) -DskipTests -P publish $(if $(ARM64),-Drushlight.native.dir.aarch64=$(abspath $(dir $(ARM64)))) package
 	@ls -l java/target/*.jar
 
@@ -92,7 +99,7 @@ pytorch-cpp-tests: build ## SOURCES=dir: PyTorch's own tests of its C++ API, fro
 	@python3 tests/cpp/pytorch_tests.py '$(SOURCES)' --cxxflags '-isystem include -isystem cpp-frontend/include' --library $(LIBRARY) \
 	  --expected docs/pytorch-cpp-tests.md $(if $(ONLY),--only '$(ONLY)')
 
-test-java: build
+test-java: setup-java build
 	$(MAVEN) -P publish verify
 	@tests/jars/run.sh $(JAR:.jar=) build/jars
 
@@ -162,7 +169,7 @@ bench-java: jar ## what calls from Java cost, and what temporaries that nobody c
 compare-build: setup
 	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }
 	@mkdir -p build
-	@cmake -S . -B $(COMPARE_BUILD) -DCMAKE_BUILD_TYPE=Release -DRUSHLIGHT_COMPARE_TORCH=$(abspath $(TORCH)) >build/compare.log 2>&1 || \
+	@cmake -S . -B $(COMPARE_BUILD) -DRUSHLIGHT_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DRUSHLIGHT_COMPARE_TORCH=$(abspath $(TORCH)) >build/compare.log 2>&1 || \
 	  { cat build/compare.log; exit 1; }
 	cmake --build $(COMPARE_BUILD) --target compare_rushlight compare_torch compare_machine -j $(JOBS)
 	cargo build -q --release --locked -p rushlight-compare
@@ -190,12 +197,14 @@ docs: setup $(MDBOOK) ## the documents as a site: build/site/index.html
 
 # ---- Installing ----
 
-install: cmake jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
-	cmake --install $(CMAKE_BUILD) --prefix $(abspath $(PREFIX))
+install: jar ## headers, libraries, CMake and pkg-config files, jar, the tool `rushlight` below PREFIX
+	@cmake -S . -B $(INSTALL_BUILD) >/dev/null
+	cmake --build $(INSTALL_BUILD)
+	cmake --install $(INSTALL_BUILD) --prefix $(abspath $(PREFIX))
 	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
 
 dist: setup ## archives to hand out, in build/dist: SDKs (arm64's if `make arm64` was run), jars, notices, bill of materials, checksums
-	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart -DRUSHLIGHT_BUILD_TESTS=OFF >/dev/null
+	@cmake -S . -B $(RELEASE_BUILDS)/$(PLATFORM) -DRUSHLIGHT_SYMBOLS=apart >/dev/null
 	@for platform in $(RELEASE_BUILDS)/*; do cmake --build $$platform --target rushlight_libraries || exit 1; done
 	@rm -rf build/dist && mkdir -p build/dist
 	@cargo run -q --locked -p rushlight-checks --features sbom --bin sbom -- build/dist/rushlight-$(VERSION).cdx.json

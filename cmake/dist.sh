@@ -25,7 +25,7 @@ sdk() { # platform
   component "$1" runtime "$folder"
   component "$1" development "$folder"
   documents=$stage/$folder/share/doc/Rushlight
-  cp "$root/examples/hello/hello.c" "$root/examples/hello/hello.cpp" "$root/CHANGELOG.md" "$output/rushlight-$version.cdx.json" "$documents"
+  cp "$root/CHANGELOG.md" "$output/rushlight-$version.cdx.json" "$documents"
   sed "s/@VERSION@/$version/g; s/@PLATFORM@/$1/g" "$here/SDK.md" >"$stage/$folder/README.md"
   pack "$folder.tar.gz" "$folder"
 

@@ -18,12 +18,15 @@ if(RUSHLIGHT_TOOL)
 endif()
 
 install(DIRECTORY include/ cpp-frontend/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+# What the headers point at, in the places that they name, and what that points at for users of C.
+install(FILES docs/c-abi.md docs/embedding.md docs/building.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT development)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 install(FILES bindings/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/rushlight COMPONENT development)
 if(RUSHLIGHT_BUILD_STATIC)
   install(FILES ${RUSHLIGHT_STATIC} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endif()
 if(RUSHLIGHT_PREFIX_HEADER)
-  install(FILES ${RUSHLIGHT_PREFIX_HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rushlight RENAME prefix.h COMPONENT development)
+  install(FILES ${RUSHLIGHT_PREFIX_HEADER} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rushlight COMPONENT development)
 endif()
 
 if(RUSHLIGHT_DEBUG_FILE)

@@ -11,7 +11,7 @@ set(RUSHLIGHT_SYMBOL_PREFIX "" CACHE STRING "Goes before each name that the stat
 set(RUSHLIGHT_SYMBOLS names CACHE STRING "In the libraries: names of functions, nothing (stripped), debug information (inside), or that in a file of its own (apart)")
 set_property(CACHE RUSHLIGHT_SYMBOLS PROPERTY STRINGS names stripped inside apart)
 option(RUSHLIGHT_INSTALL "Make rules for installing" ${RUSHLIGHT_IS_TOP_LEVEL})
-option(RUSHLIGHT_BUILD_TESTS "Build tests, examples and benchmarks" ${RUSHLIGHT_IS_TOP_LEVEL})
+option(RUSHLIGHT_BUILD_TESTS "Build tests, examples and benchmarks" OFF)
 # The tool computes with every family, so a smaller set has none.
 set(tool ${RUSHLIGHT_IS_TOP_LEVEL})
 if(NOT RUSHLIGHT_FEATURES STREQUAL full)

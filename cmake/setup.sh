@@ -1,7 +1,9 @@
 #!/bin/sh
-# Makes sure that everything `make` needs is here: installs what is missing (apt as root or through sudo, rustup without),
+# Makes sure that what `make` needs is here: installs what is missing (apt as root or through sudo, rustup without),
 # or names it with the command that would. Prints nothing if nothing is missing.
+# Usage: setup.sh native|java|all: for the native library and the tool; for the jar, too; for everything, tests included
 set -eu
+wanted=$1
 
 PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
 rust=1.95
@@ -22,14 +24,20 @@ java_version() {
 packages=
 need() { packages="$packages $1"; }
 
-{ have gcc && have g++ && have make; } || need build-essential
+{ have gcc && have make; } || need build-essential
 { have cmake && version_at_least "$(cmake --version | sed -n '1s/.* //p')" 3.16; } || need cmake
-have pkg-config || need pkg-config
-have mvn || need maven
-have valgrind || need valgrind
-have curl || need curl
-[ -e /usr/include/gtest/gtest.h ] || [ -e /usr/local/include/gtest/gtest.h ] || need libgtest-dev
-[ "$(java_version || true)" -ge 17 ] 2>/dev/null || need openjdk-17-jdk-headless
+# rustup is fetched with it.
+have rustup || have rustc || have curl || need curl
+if [ "$wanted" != native ]; then
+  have mvn || need maven
+  [ "$(java_version || true)" -ge 17 ] 2>/dev/null || need openjdk-17-jdk-headless
+fi
+if [ "$wanted" = all ]; then
+  have g++ || need build-essential
+  have pkg-config || need pkg-config
+  have valgrind || need valgrind
+  [ -e /usr/include/gtest/gtest.h ] || [ -e /usr/local/include/gtest/gtest.h ] || need libgtest-dev
+fi
 # clang is used where it is there: a second compiler for the headers.
 
 if [ -n "$packages" ]; then
@@ -61,7 +69,8 @@ if [ -z "$found" ] || ! version_at_least "$found" "$rust"; then
   say "Rust $rust or newer is needed, found: ${found:-none}"
   if have rustup; then
     rustup toolchain install stable --profile minimal -c rustfmt -c clippy >&2
-    rustup default stable >&2
+    # Whoever has chosen a compiler keeps it, and is told below that it is too old.
+    rustup toolchain list | grep -q default || rustup default stable >&2
   elif curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs -o "${TMPDIR:-/tmp}/rustup-init.$$"; then
     sh "${TMPDIR:-/tmp}/rustup-init.$$" -y --profile minimal -c rustfmt -c clippy >&2
     rm -f "${TMPDIR:-/tmp}/rustup-init.$$"
@@ -70,5 +79,8 @@ if [ -z "$found" ] || ! version_at_least "$found" "$rust"; then
     exit 1
   fi
   found=$(rust_version || true)
-  version_at_least "${found:-0}" "$rust" || { say "rustc is still ${found:-missing}"; exit 1; }
+  version_at_least "${found:-0}" "$rust" || {
+    say "rustc is still ${found:-missing}. If rustup has a newer one: rustup default stable, or RUSTUP_TOOLCHAIN=stable make ..."
+    exit 1
+  }
 fi

@@ -109,6 +109,30 @@ pub unsafe extern "C" fn rlt_tensor_is_leaf(tensor: *const rlt_tensor, out: *mut
     })
 }
 
+/// The accumulated gradient; `*out` is NULL if there is none yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_grad(tensor: *const rlt_tensor, out: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_grad", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            out::tensor(out, "out")?.give_opt(tensor.grad())
+        }
+    })
+}
+
+/// Puts a gradient in place, of the tensor's shape, dtype and device; NULL takes it away.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_set_grad(tensor: *const rlt_tensor, grad: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_set_grad", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            tensor.set_grad(arg::tensor_opt(grad).map(|grad| Tensor::clone(&grad)))
+        }
+    })
+}
+
 // ---- Views ----
 
 /// Is the tensor a view whose base autograd knows?
@@ -155,30 +179,6 @@ pub unsafe extern "C" fn rlt_tensor_base(tensor: *const rlt_tensor, out: *mut *m
         unsafe {
             let tensor = arg::tensor(tensor, "tensor")?;
             out::tensor(out, "out")?.give_opt(tensor.view_base())
-        }
-    })
-}
-
-/// The accumulated gradient; `*out` is NULL if there is none yet.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_grad(tensor: *const rlt_tensor, out: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_grad", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
-        unsafe {
-            let tensor = arg::tensor(tensor, "tensor")?;
-            out::tensor(out, "out")?.give_opt(tensor.grad())
-        }
-    })
-}
-
-/// Puts a gradient in place, of the tensor's shape, dtype and device; NULL takes it away.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_set_grad(tensor: *const rlt_tensor, grad: *const rlt_tensor) -> i32 {
-    guard("rlt_tensor_set_grad", || {
-        // SAFETY: the caller keeps to docs/c-abi.md.
-        unsafe {
-            let tensor = arg::tensor(tensor, "tensor")?;
-            tensor.set_grad(arg::tensor_opt(grad).map(|grad| Tensor::clone(&grad)))
         }
     })
 }
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn rlt_tensor_register_hook(
             let replacement = unsafe { handle::take(replacement) };
             status.map(|()| replacement)
         });
-        id.set(tensor.register_hook(call)?.0)
+        id.set(tensor.register_hook(call)?.id().0)
     })
 }
 

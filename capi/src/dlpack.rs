@@ -24,7 +24,7 @@
 use crate::support::{arg, guard, out};
 use crate::tensor::{over_memory, rlt_tensor};
 use rushlight_base::{DType, Result, bail, ensure, err, handles};
-use rushlight_tensor::Tensor;
+use rushlight_tensor::{Dense, Tensor};
 use std::ffi::c_void;
 
 /// Version of the struct that is written; any 1.x is read.
@@ -88,7 +88,8 @@ struct Exported<M> {
     managed: M,
     shape: Vec<i64>,
     strides: Vec<i64>,
-    _tensor: Tensor,
+    /// Not the tensor, which may be given other memory.
+    _memory: Dense,
 }
 
 fn dtype_to_dlpack(dtype: DType) -> DLDataType {
@@ -134,7 +135,7 @@ fn export<M>(
         managed: make(dl_tensor),
         shape: dense.sizes().to_vec(),
         strides: dense.strides().to_vec(),
-        _tensor: tensor.clone(),
+        _memory: dense.clone(),
     });
     let (shape, strides) = (exported.shape.as_mut_ptr(), exported.strides.as_mut_ptr());
     let inner = tensor_of(&mut exported.managed);

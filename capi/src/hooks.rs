@@ -68,7 +68,7 @@ pub unsafe extern "C" fn rlt_tensor_register_post_accumulate_grad_hook(
         };
         let registered = tensor.register_post_accumulate_grad_hook(Arc::new(call))?;
         context.arm(deleter);
-        id.set(registered.0)
+        id.set(registered.id().0)
     })
 }
 
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn rlt_node_register_prehook(
         let call = node_call(hook, Context::new(ctx, None), "a pre-hook of a node")?;
         let call = WithContext { call, context: Context::new(ctx, deleter) };
         let registered = node.node.register_prehook(Arc::new(move |taken| call.run(taken, &[])));
-        id.set(registered.0)
+        id.set(registered.id().0)
     })
 }
 
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn rlt_node_register_hook(
         let call = node_call(hook, Context::new(ctx, None), "a hook of a node")?;
         let call = WithContext { call, context: Context::new(ctx, deleter) };
         let registered = node.node.register_hook(Arc::new(move |gave, taken| call.run(gave, taken)));
-        id.set(registered.0)
+        id.set(registered.id().0)
     })
 }
 

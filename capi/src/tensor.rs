@@ -99,6 +99,15 @@ pub const RLT_MEMORY_FORMAT_CHANNELS_LAST: i32 = 2;
 /// NDHWC, for 5 dimensions
 pub const RLT_MEMORY_FORMAT_CHANNELS_LAST_3D: i32 = 3;
 
+// ---- What a loss does with the losses of the elements: the argument `reduction` ----
+
+/// leaves them as they are
+pub const RLT_REDUCTION_NONE: i32 = 0;
+/// their mean
+pub const RLT_REDUCTION_MEAN: i32 = 1;
+/// their sum
+pub const RLT_REDUCTION_SUM: i32 = 2;
+
 // ---- Tags of a number, the same as of an `rlt_value` ----
 
 /// truth value, in `i`
@@ -575,7 +584,8 @@ pub unsafe extern "C" fn rlt_tensor_is_neg(tensor: *const rlt_tensor, out: *mut 
 
 // ---- Elements and storage ----
 
-/// Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
+/// Address of the first element. Borrowed: valid as long as the tensor keeps its storage, which `rlt_tensor_set_data` and
+/// resizing to more elements replace; what `rlt_tensor_detach` made before keeps it. Writing through it is
 /// not seen by the version counter. NULL for a tensor without elements; an error on the meta
 /// device, where there are no data.
 #[unsafe(no_mangle)]

@@ -5,7 +5,7 @@
 #
 # Cargo's archive contains a whole Rust standard library with global symbols (`rust_eh_personality`, ...), so two
 # Rust archives in one program clash. Here everything but the interface becomes local to the object. With a prefix,
-# `rlt_tensor_add` becomes `<prefix>rlt_tensor_add`, and <folder>/rushlight_prefix.h renames the declarations: two
+# `rlt_tensor_add` becomes `<prefix>rlt_tensor_add`, and <folder>/rushlight/prefix.h renames the declarations: two
 # copies of Rushlight then live in one program. KEEP_DEBUG_INFO=1 leaves the debug information where it is.
 set -eu
 
@@ -22,6 +22,8 @@ trap 'rm -rf "$work"' EXIT
 "$READELF" -sW "$archive" | awk '$4 == "FUNC" && $5 == "GLOBAL" && $7 != "UND" && $8 ~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $8 }' |
   sort -u >"$work/api"
 [ -s "$work/api" ] || { echo "merge.sh: $archive defines no function of the C interface" >&2; exit 1; }
+"$READELF" -sW "$archive" | awk '$5 == "GLOBAL" && $8 == "rushlight_thread_atexit" { found = 1 } END { exit !found }' ||
+  { echo "merge.sh: $archive was made by merge.sh: it takes the one that cargo makes" >&2; exit 1; }
 
 # --undefined pulls a function and what it needs out of the archive; --gc-sections drops the rest. The standard
 # library's thread-exit hook is bound as in build.rs.
@@ -38,10 +40,11 @@ if [ "${KEEP_DEBUG_INFO:-0}" = 1 ]; then keep='--keep-section=.debug*'; fi
 if [ -n "$prefix" ]; then
   sed "s/.*/& $prefix&/" "$work/api" >"$work/names"
   "$OBJCOPY" --redefine-syms="$work/names" "$work/rushlight.o"
+  mkdir -p "$folder/rushlight"
   {
     echo "/* Renames the functions of Rushlight for a library with the prefix $prefix: include it before the others. */"
     sed "s/.*/#define & $prefix&/" "$work/api"
-  } >"$folder/rushlight_prefix.h"
+  } >"$folder/rushlight/prefix.h"
 fi
 # The standard library's objects carry LLVM bitcode, of which linker plugins must not see a merged piece.
 "$OBJCOPY" --remove-section=.llvmbc --remove-section=.llvmcmd "$work/rushlight.o"

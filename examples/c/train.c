@@ -58,11 +58,10 @@ end:
 
 /* One step; `value` is the loss before it. */
 static int32_t step(rlt_tensor *const *parameters, const rlt_tensor *x, const rlt_tensor *y, rlt_scalar *value) {
-  const int64_t mean = 1;
   rlt_tensor *guess = NULL, *loss = NULL;
   int32_t status;
   TRY(forward(parameters, x, &guess));
-  TRY(rlt_tensor_mse_loss(guess, y, mean, &loss));
+  TRY(rlt_tensor_mse_loss(guess, y, RLT_REDUCTION_MEAN, &loss));
   TRY(rlt_tensor_backward(loss, NULL, 0, 0));
   TRY(rlt_tensor_item(loss, value));
   TRY(descend(parameters, 0.2));

@@ -114,6 +114,16 @@ int32_t rlt_tensor_set_requires_grad(const rlt_tensor *tensor, int32_t on);
  */
 int32_t rlt_tensor_is_leaf(const rlt_tensor *tensor, int32_t *out);
 
+/**
+ * The accumulated gradient; `*out` is NULL if there is none yet.
+ */
+int32_t rlt_tensor_grad(const rlt_tensor *tensor, rlt_tensor **out);
+
+/**
+ * Puts a gradient in place, of the tensor's shape, dtype and device; NULL takes it away.
+ */
+int32_t rlt_tensor_set_grad(const rlt_tensor *tensor, const rlt_tensor *grad);
+
 /* ---- Views ---- */
 
 /**
@@ -130,16 +140,6 @@ int32_t rlt_tensor_view_restriction(const rlt_tensor *tensor, int32_t *out);
  * The base of a view; `*out` is NULL for a tensor that is none.
  */
 int32_t rlt_tensor_base(const rlt_tensor *tensor, rlt_tensor **out);
-
-/**
- * The accumulated gradient; `*out` is NULL if there is none yet.
- */
-int32_t rlt_tensor_grad(const rlt_tensor *tensor, rlt_tensor **out);
-
-/**
- * Puts a gradient in place, of the tensor's shape, dtype and device; NULL takes it away.
- */
-int32_t rlt_tensor_set_grad(const rlt_tensor *tensor, const rlt_tensor *grad);
 
 /* ---- History ---- */
 

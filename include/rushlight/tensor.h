@@ -73,6 +73,12 @@
 #define RLT_MEMORY_FORMAT_CHANNELS_LAST 2    /**< NHWC, for 4 dimensions */
 #define RLT_MEMORY_FORMAT_CHANNELS_LAST_3D 3 /**< NDHWC, for 5 dimensions */
 
+/* ---- What a loss does with the losses of the elements: the argument `reduction` ---- */
+
+#define RLT_REDUCTION_NONE 0 /**< leaves them as they are */
+#define RLT_REDUCTION_MEAN 1 /**< their mean */
+#define RLT_REDUCTION_SUM 2  /**< their sum */
+
 /* ---- Tags of a number, the same as of an `rlt_value` ---- */
 
 #define RLT_SCALAR_BOOL 1    /**< truth value, in `i` */
@@ -240,11 +246,13 @@ int32_t rlt_tensor_is_neg(const struct rlt_tensor *tensor, int32_t *out);
 /* ---- Elements and storage ---- */
 
 /**
- * Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
+ * Address of the first element. Borrowed: valid as long as the tensor keeps its storage, which `rlt_tensor_set_data` and
+ * resizing to more elements replace; what `rlt_tensor_detach` made before keeps it. Writing through it is
  * not seen by the version counter. NULL for a tensor without elements; an error on the meta
  * device, where there are no data.
  */
-int32_t rlt_tensor_data_ptr(const struct rlt_tensor *tensor, void **out);
+int32_t rlt_tensor_data_ptr(const struct rlt_tensor *tensor,
+                            void **out);
 
 /**
  * Start and size in bytes of the storage that the tensor and its views share. `*data` is NULL on the meta

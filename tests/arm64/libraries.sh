@@ -11,7 +11,7 @@ build=$1
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
 [ -n "$runner" ] && set -- "-DCMAKE_TOOLCHAIN_FILE=$root/cmake/aarch64-linux-gnu.cmake" || set --
-cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRUSHLIGHT_SYMBOLS=apart "$@" >"$build/configure.log" 2>&1 ||
+cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DRUSHLIGHT_BUILD_TESTS=ON -DRUSHLIGHT_SYMBOLS=apart "$@" >"$build/configure.log" 2>&1 ||
   { cat "$build/configure.log"; exit 1; }
 cmake --build "$build" -j "$(nproc)"
 [ -z "$runner" ] || say "Left out: c/fork (the emulator cannot fork a process with threads), c/unload (it has a thread of its own, which would count)"

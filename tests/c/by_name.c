@@ -300,7 +300,23 @@ static void recording(void) {
   rlt_tensor_free(a);
 }
 
+/* What a loss is made of its elements' losses, 1 and 9. */
+static void reductions(void) {
+  const float values[2] = {1, 3}, zeros[2] = {0, 0};
+  rlt_tensor *x = vector(values, 2), *target = vector(zeros, 2), *none = NULL, *mean = NULL, *sum = NULL;
+  OK(rlt_tensor_mse_loss(x, target, RLT_REDUCTION_NONE, &none));
+  OK(rlt_tensor_mse_loss(x, target, RLT_REDUCTION_MEAN, &mean));
+  OK(rlt_tensor_mse_loss(x, target, RLT_REDUCTION_SUM, &sum));
+  CHECK(floats(none)[0] == 1 && floats(none)[1] == 9 && item(mean) == 5 && item(sum) == 10);
+  rlt_tensor_free(sum);
+  rlt_tensor_free(mean);
+  rlt_tensor_free(none);
+  rlt_tensor_free(target);
+  rlt_tensor_free(x);
+}
+
 int main(void) {
+  reductions();
   built_in();
   run_time();
   keys();

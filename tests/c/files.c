@@ -54,6 +54,9 @@ int main(void) {
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_PT, &dict), RLT_ERROR_IO, path);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_SAFETENSORS, &dict), RLT_ERROR_IO, path);
   FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, path);
+  FAILS(rlt_state_dict_load(path, RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, ": neither PyTorch's nor safetensors: a header of ");
+  FAILS(rlt_state_dict_load("/tmp", RLT_FORMAT_AUTO, &dict), RLT_ERROR_IO, "/tmp: Is a directory");
+  FAILS(rlt_state_dict_load_all("/tmp", &dict), RLT_ERROR_IO, "/tmp: Is a directory");
   unlink(path);
   CHECK(live() == 0);
   OK(rlt_runtime_shutdown());

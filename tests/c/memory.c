@@ -90,6 +90,20 @@ static void dlpack_out(void) {
   legacy->deleter(legacy);
   CHECK(live() == 0);
 
+  /* What is exported keeps its memory, also when the tensor is given other memory. */
+  float given[2] = {7, 8};
+  const int64_t two = 2;
+  struct blob blob = {0, NULL};
+  OK(rlt_tensor_from_blob(given, &two, NULL, 1, NULL, delete_blob, &blob, &tensor));
+  rlt_tensor *other = vector(values, 2);
+  OK(rlt_tensor_to_dlpack(tensor, &managed));
+  OK(rlt_tensor_set_data(tensor, other));
+  CHECK(blob.deleted == 0);
+  managed->deleter(managed);
+  CHECK(blob.deleted == 1);
+  rlt_tensor_free(other);
+  rlt_tensor_free(tensor);
+
   tensor = vector(values, 2);
   OK(rlt_tensor_set_requires_grad(tensor, 1));
   FAILS(rlt_tensor_to_dlpack(tensor, &managed), RLT_ERROR_RUNTIME, "Can't export tensors that require gradient");

@@ -8,11 +8,16 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 : "${CC:=cc}" "${NM:=nm}"
 flags="-std=c99 -D_GNU_SOURCE -Wall -Wextra -Werror -I$root/include -I$here"
-libs="-lgcc_s -lpthread -lm -ldl"
+libs="-lpthread -ldl -lm"
 mkdir -p "$work"
 
 "$root/capi/static/merge.sh" "$archive" "$work/plain"
 "$root/capi/static/merge.sh" "$archive" "$work/other" other_
+if "$root/capi/static/merge.sh" "$work/plain/librushlight.a" "$work/again" again_ 2>"$work/again.log"; then
+  echo "static.sh: merge.sh took a library of its own" >&2
+  exit 1
+fi
+grep -q "it takes the one that cargo makes" "$work/again.log"
 
 extra=$("$NM" -g --defined-only "$work/plain/librushlight.a" | awk 'NF == 3 && $3 !~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $3 }')
 [ -z "$extra" ] || { echo "static.sh: exports more than the interface: $extra" >&2; exit 1; }
@@ -29,7 +34,7 @@ $CC $flags "$here/static_twice.c" "$work/plain/librushlight.a" "$work/other/libr
 "$work/static_twice"
 
 # A program that is written with the prefix: the header renames.
-$CC $flags -include "$work/other/rushlight_prefix.h" "$here/errors.c" "$work/other/librushlight.a" $libs -o "$work/prefixed"
+$CC $flags -include "$work/other/rushlight/prefix.h" "$here/errors.c" "$work/other/librushlight.a" $libs -o "$work/prefixed"
 "$work/prefixed"
 
 rustc --edition 2024 --crate-type staticlib -C opt-level=1 -o "$work/libother.a" "$here/static_other.rs"

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 configure() {
   rm -rf "$build/options"
-  cmake -S "$here/../.." -B "$build/options" -DRUSHLIGHT_BUILD_TESTS=OFF "$@" >"$build/options.log" 2>&1
+  cmake -S "$here/../.." -B "$build/options" "$@" >"$build/options.log" 2>&1
 }
 refuses() { # reason, options
   reason=$1
@@ -31,6 +31,9 @@ asks_cargo_for() { # what, options
   tr ';' ' ' <"$build/options/choices.txt" | grep -qF -- "$wanted" || fail "does not ask cargo for \"$wanted\": $*"
 }
 asks_cargo_for "--profile release -p rushlight-capi -p rushlight-cli"
+# What is not asked for is not needed: tests are not built, so their libraries are not looked for, nor is a C++ compiler.
+configure -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON -DCMAKE_CXX_COMPILER=/no/compiler || { cat "$build/options.log"; exit 1; }
+if cmake --build "$build/options" --target help | grep -qE ' (c_errors|hello_c|cpp_tests)$'; then fail "tests and examples are built by default"; fi
 asks_cargo_for "--profile release -p rushlight-capi --no-default-features --features inference" -DRUSHLIGHT_FEATURES=inference
 asks_cargo_for "--no-default-features --features op-pointwise,op-view" "-DRUSHLIGHT_FEATURES=op-pointwise;op-view"
 asks_cargo_for "--profile dist -p rushlight-capi --config" -DRUSHLIGHT_SYMBOLS=inside -DRUSHLIGHT_BUILD_TOOL=OFF

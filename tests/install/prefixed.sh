@@ -14,7 +14,7 @@ libraries=lib/$(${CC:-gcc} -print-multiarch)
 
 rm -rf "$prefix"
 use_package "$root" rushlight -DRUSHLIGHT_BUILD_SHARED=OFF -DRUSHLIGHT_SYMBOL_PREFIX=other_ -DRUSHLIGHT_SYMBOLS=stripped \
-  "-DCMAKE_INSTALL_LIBDIR=$libraries" -DRUSHLIGHT_BUILD_TESTS=OFF
+  "-DCMAKE_INSTALL_LIBDIR=$libraries"
 cmake --install "$build/rushlight" --prefix "$prefix" >/dev/null
 [ ! -e "$prefix/$libraries/librushlight.so" ] || fail "RUSHLIGHT_BUILD_SHARED=OFF installed a shared library"
 if readelf -SW "$prefix/bin/rushlight" | grep -q '\.symtab'; then fail "RUSHLIGHT_SYMBOLS=stripped installed a tool that is not stripped"; fi
@@ -23,13 +23,21 @@ use_package "$here/prefixed" programs
 expect "find_package with a symbol prefix, C" "$derivative" "$("$build/programs/hello_c")"
 expect "find_package with a symbol prefix, C++" "$fitted" "$("$build/programs/hello_cpp")"
 names=$(nm "$build/programs/hello_c")
-echo "$names" | grep -q ' T other_rlt_tensor_add_Tensor$' || fail "the program has no function with the prefix"
+echo "$names" | grep -q ' T other_rlt_tensor_mul_Tensor$' || fail "the program has no function with the prefix"
 if echo "$names" | grep ' rlt_'; then fail "the program has functions without the prefix"; fi
 
 # shellcheck disable=SC2046
 PKG_CONFIG_PATH=$prefix/$libraries/pkgconfig pkg-config --static --cflags --libs rushlight >"$build/flags"
 ${CC:-gcc} -std=c99 "$root/examples/hello/hello.c" -o "$build/hello" $(cat "$build/flags")
 expect "pkg-config --static with a symbol prefix" "$derivative" "$("$build/hello")"
+
+# A plugin, as docs/building.md has it: all that it calls is its own.
+# shellcheck disable=SC2046
+${CC:-gcc} -std=c99 -shared -fPIC "$root/examples/hello/hello.c" -o "$build/plugin.so" \
+  $(PKG_CONFIG_PATH=$prefix/$libraries/pkgconfig pkg-config --cflags --libs rushlight-static)
+names=$(nm -D "$build/plugin.so")
+echo "$names" | grep -q ' T other_rlt_tensor_mul_Tensor$' || fail "the plugin has no function with the prefix"
+if echo "$names" | grep ' rlt_'; then fail "the plugin has functions without the prefix"; fi
 
 # Two copies in one process, the usual one and this one.
 ${CC:-gcc} -std=c99 "-I$usual/include" "-I$root/tests/c" "$root/tests/c/static_twice.c" -o "$build/twice" \

@@ -34,3 +34,4 @@ expect "FetchContent without rules for installing" "bin/hello_c" "$(cd "$build/f
 
 "$here/prefixed.sh" "$prefix" "$build/prefixed"
 "$here/options.sh" "$build"
+"$here/setup.sh" "$build"

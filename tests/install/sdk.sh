@@ -18,7 +18,14 @@ for program in eleven fourteen none; do
   expect "find_package(Torch), program $program" "$fitted" "$("$build/package/$program")"
 done
 only=hello_cpp
-use_package "$root/examples" examples
+# What the headers name is there, in the same places.
+documents=$prefix/share/doc/Rushlight
+named=$(grep -rhoE '(docs|examples)/[A-Za-z0-9_./-]*[A-Za-z0-9]' "$prefix/include/rushlight" | sort -u)
+[ "$(echo "$named" | wc -l)" -ge 4 ] || fail "the headers name no documents: $named"
+for file in $named; do
+  [ -e "$documents/$file" ] || fail "the headers name $file, which is not in $documents"
+done
+use_package "$documents/examples" examples
 only=all
 expect "find_package(Rushlight)" "$fitted" "$("$build/examples/hello_cpp")"
 for kind in none shared static both; do
@@ -37,8 +44,17 @@ link hello_shared rushlight ""
 expect "pkg-config rushlight" "$derivative" "$(LD_LIBRARY_PATH=$prefix/lib "$build/hello_shared")"
 link hello_static rushlight-static ""
 expect "pkg-config rushlight-static" "$derivative" "$(LD_LIBRARY_PATH= "$build/hello_static")"
+# What the program does not call is left out of it: the whole library is more than three times as large.
+is_small() { # program
+  strip -o "$1.stripped" "$1"
+  size=$(stat -c %s "$1.stripped")
+  [ "$size" -lt 5000000 ] || fail "$1 has $size bytes: the linker left nothing out"
+}
+is_small "$build/hello_static"
 link hello_all_static "--static rushlight" -static
 expect "pkg-config --static rushlight" "$derivative" "$("$build/hello_all_static")"
+is_small "$build/hello_all_static"
+is_small "$build/components_static/hello"
 
 # Libs.private is what the archive needs, no more and no less. Newer releases of glibc have threads and loading in libc, so that for
 # two of the libraries only the names of functions show that they are needed.

@@ -28,7 +28,7 @@ if [ "$SANITIZER" = thread ]; then
   runtime=$(rustup run nightly rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/lib/librustc-nightly_rt.tsan.a
   link="-fno-sanitize-link-runtime -Wl,--whole-archive $runtime -Wl,--no-whole-archive -rdynamic -lpthread -lrt -lm -ldl"
 fi
-cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DRUSHLIGHT_BUILD_TOOL=OFF -DRUSHLIGHT_CARGO="$here/cargo.sh" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DRUSHLIGHT_BUILD_TESTS=ON -DRUSHLIGHT_BUILD_TOOL=OFF -DRUSHLIGHT_CARGO="$here/cargo.sh" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
   -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_EXE_LINKER_FLAGS="$link" >"$build.log" 2>&1 || {
   cat "$build.log"
   exit 1

@@ -1,10 +1,11 @@
 //! `rushlight convert`: the tensors of a file in another format.
 
 use crate::model::{Format, Model};
+use crate::plain::plain;
 use anyhow::{Result, anyhow, ensure};
 use rushlight_base::DType;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Converts a file. What is no tensor (epochs, learning rates) stays behind, and is named.
 #[derive(clap::Args)]
@@ -28,6 +29,13 @@ impl Convert {
     /// Runs the command.
     pub fn run(&self, out: &mut impl Write) -> Result<()> {
         let format = Format::of_name(&self.to)?;
+        ensure!(
+            !is_same_file(&self.from, &self.to),
+            "{} and {} are the same file, and what is no tensor would be lost: write to another name, look at the result, and \
+             move it over the first",
+            self.from.display(),
+            self.to.display()
+        );
         let mut model = Model::load(&self.from)?;
         if format != Format::Pt {
             model.resolve()?;
@@ -36,15 +44,33 @@ impl Convert {
             model.convert(dtype)?;
         }
         model.save(&self.to)?;
-        writeln!(out, "{}: {}, {} tensors", self.to.display(), format.name(), model.entries.len())?;
+        writeln!(out, "{}: {}, {} tensors", plain(self.to.display()), format.name(), model.entries.len())?;
         if !model.values.is_empty() {
             let names: Vec<&str> = model.values.iter().map(|(name, _)| name.as_str()).collect();
-            writeln!(out, "left behind, because they are no tensors: {}", names.join(", "))?;
+            writeln!(out, "left behind, because they are no tensors: {}", plain(names.join(", ")))?;
         }
         if !model.metadata.is_empty() && format != Format::Safetensors {
             let names: Vec<&str> = model.metadata.keys().map(String::as_str).collect();
-            writeln!(out, "left behind, because only safetensors have such: {}", names.join(", "))?;
+            writeln!(out, "left behind, because only safetensors have such: {}", plain(names.join(", ")))?;
         }
         Ok(())
     }
+}
+
+/// Do both paths lead to one file, through links of either kind?
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (std::fs::canonicalize(one), std::fs::canonicalize(other)) else { return false };
+    one == other || have_same_inode(&one, &other)
+}
+
+#[cfg(unix)]
+fn have_same_inode(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let of = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((of(one), of(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(not(unix))]
+fn have_same_inode(_: &Path, _: &Path) -> bool {
+    false
 }

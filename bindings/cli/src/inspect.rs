@@ -1,9 +1,11 @@
 //! `rushlight inspect`: what a file holds.
 
 use crate::model::Model;
+use crate::plain::plain;
 use crate::summary::Summary;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
+use rushlight_base::err;
 use rushlight_io::Entry;
 use rushlight_io::pt::Leaf;
 use serde_json::json;
@@ -28,11 +30,8 @@ impl Inspect {
     /// Runs the command.
     pub fn run(&self, out: &mut impl Write) -> Result<()> {
         for file in &self.files {
-            let model = Model::load(file)?;
-            let stats = match self.stats {
-                true => model.entries.iter().map(Summary::of).collect::<Result<Vec<_>>>()?,
-                false => Vec::new(),
-            };
+            let model = Model::list(file)?;
+            let stats = if self.stats { figures(file, &model)? } else { Vec::new() };
             match self.json {
                 true => writeln!(out, "{}", as_json(file, &model, &stats))?,
                 false => write!(out, "{}", as_text(file, &model, &stats))?,
@@ -40,6 +39,17 @@ impl Inspect {
         }
         Ok(())
     }
+}
+
+/// The figures of the tensors, in the order of the model.
+fn figures(file: &Path, model: &Model) -> Result<Vec<Summary>> {
+    let mut stats = vec![Summary::default(); model.entries.len()];
+    Model::visit(file, |at, entry| {
+        let place = stats.get_mut(at).ok_or_else(|| err!(Io, "the file changes while it is read"))?;
+        *place = Summary::of(entry)?;
+        Ok(())
+    })?;
+    Ok(stats)
 }
 
 fn numel(entry: &Entry) -> i64 {
@@ -69,7 +79,7 @@ fn as_json(file: &Path, model: &Model, stats: &[Summary]) -> serde_json::Value {
     let values: serde_json::Map<_, _> =
         model.values.iter().map(|(name, leaf)| (name.clone(), leaf_json(leaf))).collect();
     json!({
-        "file": file.display().to_string(), "format": model.format.name(), "bytes": model.bytes(),
+        "file": file.display().to_string(), "format": model.format.name(), "bytes": model.bytes,
         "parameters": model.entries.iter().map(numel).sum::<i64>(), "tensors": tensors.collect::<Vec<_>>(),
         "values": values, "metadata": model.metadata,
     })
@@ -90,11 +100,11 @@ fn leaf_json(leaf: &Leaf) -> serde_json::Value {
 fn as_text(file: &Path, model: &Model, stats: &[Summary]) -> String {
     let mut text = format!(
         "{}: {}, {} tensors, {} elements, {}\n",
-        file.display(),
+        plain(file.display()),
         model.format.name(),
         model.entries.len(),
         grouped(model.entries.iter().map(numel).sum()),
-        human(model.bytes())
+        human(model.bytes)
     );
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -104,8 +114,8 @@ fn as_text(file: &Path, model: &Model, stats: &[Summary]) -> String {
     }
     table.set_header(header);
     for (at, entry) in model.entries.iter().enumerate() {
-        let name = if entry.name.is_empty() { "(the tensor)" } else { &entry.name };
-        let mut row = vec![name.to_owned(), entry.dtype.to_string(), shape(entry), human(bytes(entry))];
+        let name = if entry.name.is_empty() { "(the tensor)".to_owned() } else { plain(&entry.name) };
+        let mut row = vec![name, entry.dtype.to_string(), shape(entry), human(bytes(entry))];
         if let Some(stats) = stats.get(at) {
             row.extend([stats.min, stats.mean, stats.max, stats.std].map(|value| format!("{value:.4}")));
             row.extend([stats.nan, stats.infinite].map(|count| if count == 0 { "-".into() } else { grouped(count) }));
@@ -120,10 +130,10 @@ fn as_text(file: &Path, model: &Model, stats: &[Summary]) -> String {
         text.push('\n');
     }
     for (name, leaf) in &model.values {
-        text.push_str(&format!(" {name} = {}\n", leaf_json(leaf)));
+        text.push_str(&format!(" {} = {}\n", plain(name), plain(leaf_json(leaf))));
     }
     for (key, value) in &model.metadata {
-        text.push_str(&format!(" {key}: {}\n", value.escape_debug()));
+        text.push_str(&format!(" {}: {}\n", plain(key), plain(value)));
     }
     text
 }

@@ -1,13 +1,14 @@
 //! The command-line tool `rushlight`.
 //!
 //! Its commands are `inspect`, `convert`, `verify` and `bench`. `model` is a file of tensors, whatever its format (`npz` is NumPy's),
-//! `summary` the figures of a tensor's values.
+//! `summary` the figures of a tensor's values; what files say goes to the terminal through `plain`.
 
 mod bench;
 mod convert;
 mod inspect;
 mod model;
 mod npz;
+mod plain;
 mod summary;
 mod verify;
 
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // A closed stream leaves nobody to tell.
-            let _ = writeln!(std::io::stderr(), "rushlight: {error:#}");
+            let _ = writeln!(std::io::stderr(), "rushlight: {}", plain::plain(format_args!("{error:#}")));
             ExitCode::FAILURE
         }
     }

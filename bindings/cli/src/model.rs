@@ -4,11 +4,11 @@ use crate::npz;
 use anyhow::{Context, Result, bail};
 use rushlight_base::DType;
 use rushlight_io::pt::Leaf;
-use rushlight_io::{Entry, pt, safetensors};
+use rushlight_io::{Content, Entry, pt, recognise, safetensors};
 use rushlight_tensor::{Tensor, ops};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::Seek;
+use std::io::{BufReader, Seek};
 use std::path::Path;
 
 /// What a file is.
@@ -40,7 +40,11 @@ impl Format {
             return Ok(Format::Npz);
         }
         source.rewind()?;
-        Ok(if pt::is_pt(&mut source)? { Format::Pt } else { Format::Safetensors })
+        match recognise(&mut source)? {
+            Content::Pt => Ok(Format::Pt),
+            Content::Safetensors => Ok(Format::Safetensors),
+            Content::Neither(reason) => bail!("neither PyTorch's, nor safetensors, nor NumPy's: {reason}"),
+        }
     }
 
     /// Its name among people.
@@ -63,30 +67,66 @@ pub struct Model {
     pub values: Vec<(String, Leaf)>,
     /// Free-form text of a header.
     pub metadata: BTreeMap<String, String>,
+    /// Bytes of the tensors; what they share counts once.
+    pub bytes: u64,
 }
 
 impl Model {
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Model> {
-        Model::read(path).with_context(|| path.display().to_string())
+        let read = || -> Result<_> {
+            match Format::of_content(path)? {
+                Format::Pt => Ok(Model::of_pt(pt::read(open(path)?)?)),
+                Format::Safetensors => Ok(Model::of_safetensors(safetensors::read(open(path)?)?)),
+                Format::Npz => Ok(Model::of_arrays(Format::Npz, npz::read(open(path)?)?)),
+            }
+        };
+        read().with_context(|| path.display().to_string())
     }
 
-    fn read(path: &Path) -> Result<Model> {
-        let format = Format::of_content(path)?;
-        let mut model = Model { format, entries: Vec::new(), values: Vec::new(), metadata: BTreeMap::new() };
-        let source = File::open(path)?;
-        match format {
-            Format::Pt => {
-                let file = pt::read(std::io::BufReader::new(source))?;
-                (model.entries, model.values) = (file.entries, file.values);
+    /// Reads what describes the tensors of a file; their data stays there.
+    pub fn list(path: &Path) -> Result<Model> {
+        let read = || -> Result<_> {
+            match Format::of_content(path)? {
+                Format::Pt => Ok(Model::of_pt(pt::list(open(path)?)?)),
+                Format::Safetensors => Ok(Model::of_safetensors(safetensors::list(open(path)?)?)),
+                Format::Npz => Ok(Model::of_arrays(Format::Npz, npz::list(open(path)?)?)),
             }
-            Format::Safetensors => {
-                let file = safetensors::read(std::io::BufReader::new(source))?;
-                (model.entries, model.metadata) = (file.entries, file.metadata.into_iter().collect());
+        };
+        read().with_context(|| path.display().to_string())
+    }
+
+    /// Shows the tensors of a file, in any order, each with its place; what one of them shares with others is in memory at a time.
+    pub fn visit(path: &Path, look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>) -> Result<()> {
+        let read = || -> Result<_> {
+            match Format::of_content(path)? {
+                Format::Pt => Ok(pt::visit(open(path)?, look)?),
+                Format::Safetensors => Ok(safetensors::visit(open(path)?, look)?),
+                Format::Npz => npz::visit(open(path)?, look),
             }
-            Format::Npz => model.entries = npz::read(source)?,
+        };
+        read().with_context(|| path.display().to_string())
+    }
+
+    fn of_pt(file: pt::Checkpoint) -> Model {
+        Model {
+            format: Format::Pt,
+            entries: file.entries,
+            values: file.values,
+            metadata: BTreeMap::new(),
+            bytes: file.bytes,
         }
-        Ok(model)
+    }
+
+    fn of_safetensors(file: safetensors::SafeTensors) -> Model {
+        let metadata = file.metadata.into_iter().collect();
+        Model { metadata, ..Model::of_arrays(Format::Safetensors, file.entries) }
+    }
+
+    /// Tensors that each have their own bytes, and nothing else.
+    fn of_arrays(format: Format, entries: Vec<Entry>) -> Model {
+        let bytes = entries.iter().map(|entry| entry.storage.bytes() as u64).sum();
+        Model { format, entries, values: Vec::new(), metadata: BTreeMap::new(), bytes }
     }
 
     /// Writes the tensors to a file of the format that its name says; safetensors get the metadata, too.
@@ -121,16 +161,13 @@ impl Model {
         }
         Ok(())
     }
+}
 
-    /// Bytes of the storages; entries that share one count once.
-    pub fn bytes(&self) -> u64 {
-        let mut seen = HashSet::new();
-        let storages = self.entries.iter().map(|entry| &entry.storage);
-        storages.filter(|storage| seen.insert(storage.data() as usize)).map(|storage| storage.bytes() as u64).sum()
-    }
+fn open(path: &Path) -> Result<BufReader<File>> {
+    Ok(BufReader::new(File::open(path)?))
 }
 
 /// The tensor in another dtype.
-pub fn to_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
-    Ok(ops::to_dtype(tensor, dtype, false, false, None)?)
+pub fn to_dtype(tensor: &Tensor, dtype: DType) -> rushlight_base::Result<Tensor> {
+    ops::to_dtype(tensor, dtype, false, false, None)
 }

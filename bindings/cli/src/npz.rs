@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use npyz::{NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder};
-use rushlight_base::{DType, DimVec, contiguous_strides, err};
+use rushlight_base::{DType, DimVec, Storage, contiguous_strides, err};
 use rushlight_io::{Entry, filled_storage, normalise_bools, replace};
 use std::collections::HashSet;
 use std::fs::File;
@@ -38,11 +38,43 @@ pub fn is_npz(file: &File) -> bool {
 }
 
 /// The arrays of an archive.
-pub fn read(mut source: impl Read + Seek) -> Result<Vec<Entry>> {
+pub fn read(source: impl Read + Seek) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for_each_array(source, read_storage, |_, entry| {
+        entries.push(entry);
+        Ok(())
+    })?;
+    Ok(entries)
+}
+
+/// Reads the headers only: the storages of the entries have a size, but no data.
+pub fn list(source: impl Read + Seek) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for_each_array(
+        source,
+        |_, _, bytes| Storage::meta(bytes),
+        |_, entry| {
+            entries.push(entry);
+            Ok(())
+        },
+    )?;
+    Ok(entries)
+}
+
+/// Reads one array after the other and shows each, with its place in the archive: only one is in memory at a time.
+pub fn visit(source: impl Read + Seek, look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>) -> Result<()> {
+    for_each_array(source, read_storage, look)
+}
+
+/// Shows the arrays of an archive in its order; `fetch` makes a storage of what follows a header.
+fn for_each_array(
+    mut source: impl Read + Seek,
+    fetch: impl Fn(&mut dyn Read, DType, usize) -> rushlight_base::Result<Storage>,
+    mut look: impl FnMut(usize, Entry) -> rushlight_base::Result<()>,
+) -> Result<()> {
     let length = source.seek(SeekFrom::End(0))?;
     let mut archive = ZipArchive::new(source)?;
     ensure!(!archive.has_duplicate_names(), "two arrays of the archive have one name");
-    let mut entries = Vec::with_capacity(archive.len());
     for at in 0..archive.len() {
         let record = archive.by_index(at)?;
         let record_name = record.name()?.into_owned();
@@ -55,9 +87,9 @@ pub fn read(mut source: impl Read + Seek) -> Result<Vec<Entry>> {
         );
         // A record may claim more than the file has.
         let size = record.size().min(length);
-        entries.push(array(&name, record, size).with_context(|| format!("array '{name}'"))?);
+        look(at, array(&name, record, size, &fetch).with_context(|| format!("array '{name}'"))?)?;
     }
-    Ok(entries)
+    Ok(())
 }
 
 /// The header of an array, with its length checked before anybody takes memory for it.
@@ -75,7 +107,22 @@ fn header(record: &mut impl Read) -> Result<NpyHeader> {
     Ok(NpyHeader::from_reader(start[..read].chain(record))?)
 }
 
-fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
+fn read_storage(record: &mut dyn Read, dtype: DType, bytes: usize) -> rushlight_base::Result<Storage> {
+    filled_storage(bytes, |content| {
+        record.read_exact(content)?;
+        if dtype == DType::Bool {
+            normalise_bools(content);
+        }
+        Ok(())
+    })
+}
+
+fn array(
+    name: &str,
+    mut record: impl Read,
+    size: u64,
+    fetch: impl Fn(&mut dyn Read, DType, usize) -> rushlight_base::Result<Storage>,
+) -> Result<Entry> {
     let header = header(&mut record)?;
     let written = header.dtype().descr();
     let found = DTYPES.iter().find(|(_, text)| written.trim_matches('\'') == *text);
@@ -87,14 +134,7 @@ fn array(name: &str, mut record: impl Read, size: u64) -> Result<Entry> {
     let count = rushlight_base::numel(&sizes)? as u64;
     let bytes = count.checked_mul(dtype.size() as u64).filter(|bytes| *bytes <= size);
     let bytes = bytes.with_context(|| format!("{count} elements do not fit into a record of {size} bytes"))?;
-    let storage = filled_storage(bytes as usize, |content| {
-        record.read_exact(content)?;
-        if *dtype == DType::Bool {
-            normalise_bools(content);
-        }
-        Ok(())
-    })?;
-    let mut entry = Entry::contiguous(name, *dtype, &sizes, storage)?;
+    let mut entry = Entry::contiguous(name, *dtype, &sizes, fetch(&mut record, *dtype, bytes as usize)?)?;
     if header.order() == Order::Fortran {
         let turned: DimVec = sizes.iter().rev().copied().collect();
         entry.strides = contiguous_strides(&turned).iter().rev().copied().collect();

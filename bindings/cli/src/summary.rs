@@ -1,12 +1,15 @@
 //! The figures of a tensor's values.
 
 use crate::model::to_dtype;
-use anyhow::Result;
-use rushlight_base::{DType, Scalar};
+use rushlight_base::{DType, Result, Scalar};
 use rushlight_io::Entry;
 use rushlight_tensor::{Tensor, ops};
 
+/// Elements that are looked at together: what a tensor takes besides its own bytes does not grow with it.
+const PIECE: i64 = 1 << 20;
+
 /// What is worth knowing of the values of a tensor; of a complex one, of their sizes. NaN where there is nothing.
+#[derive(Clone)]
 pub struct Summary {
     /// The least.
     pub min: f64,
@@ -20,20 +23,37 @@ pub struct Summary {
     pub nan: i64,
     /// How many are infinite.
     pub infinite: i64,
+    /// How many are finite.
+    finite: i64,
+}
+
+impl Default for Summary {
+    fn default() -> Summary {
+        Summary { min: f64::NAN, mean: f64::NAN, max: f64::NAN, std: f64::NAN, nan: 0, infinite: 0, finite: 0 }
+    }
 }
 
 impl Summary {
     /// Of an entry's values, without those that are not finite in the first four.
-    pub fn of(entry: &Entry) -> Result<Summary> {
-        let tensor = ops::detach(&entry.clone().into_tensor()?)?;
-        let tensor = if entry.dtype.is_complex() { ops::abs(&tensor)? } else { tensor };
-        let values = to_dtype(&tensor, DType::F64)?;
+    pub fn of(mut entry: Entry) -> Result<Summary> {
+        let times = fold_repetitions(&mut entry);
+        let mut whole = Summary::default();
+        for_each_piece(&ops::detach(&entry.into_tensor()?)?, &mut |piece| {
+            whole = whole.joined(&Summary::of_piece(piece)?);
+            Ok(())
+        })?;
+        Ok(Summary { nan: whole.nan * times, infinite: whole.infinite * times, ..whole })
+    }
+
+    fn of_piece(tensor: &Tensor) -> Result<Summary> {
+        let sizes = if tensor.dtype().is_complex() { ops::abs(tensor)? } else { tensor.clone() };
+        let values = to_dtype(&sizes, DType::F64)?;
         let count = |of: &Tensor| -> Result<i64> { Ok(ops::count_nonzero(of, None)?.item()?.to_i64()) };
         let (nan, infinite) = (count(&ops::isnan(&values)?)?, count(&ops::isinf(&values)?)?);
         let finite = ops::masked_select(&values, &ops::isfinite(&values)?)?;
-        let number = |tensor: Result<Tensor, rushlight_base::Error>| -> Result<f64> { Ok(tensor?.item()?.to_f64()) };
+        let number = |tensor: Result<Tensor>| -> Result<f64> { Ok(tensor?.item()?.to_f64()) };
         if finite.numel() == 0 {
-            return Ok(Summary { min: f64::NAN, mean: f64::NAN, max: f64::NAN, std: f64::NAN, nan, infinite });
+            return Ok(Summary { nan, infinite, ..Summary::default() });
         }
         Ok(Summary {
             min: number(ops::min(&finite))?,
@@ -42,6 +62,55 @@ impl Summary {
             std: number(ops::std_correction(&finite, None, Some(Scalar::Int(0)), false))?,
             nan,
             infinite,
+            finite: finite.numel(),
         })
     }
+
+    /// Of the values of both.
+    fn joined(&self, other: &Summary) -> Summary {
+        let (nan, infinite) = (self.nan + other.nan, self.infinite + other.infinite);
+        if self.finite == 0 {
+            return Summary { nan, infinite, ..other.clone() };
+        }
+        if other.finite == 0 {
+            return Summary { nan, infinite, ..self.clone() };
+        }
+        let finite = self.finite + other.finite;
+        let share = other.finite as f64 / finite as f64;
+        let apart = other.mean - self.mean;
+        // Within each part, and between their means.
+        let variance =
+            (1.0 - share) * self.std.powi(2) + share * other.std.powi(2) + share * (1.0 - share) * apart.powi(2);
+        Summary {
+            min: self.min.min(other.min),
+            mean: self.mean + share * apart,
+            max: self.max.max(other.max),
+            std: variance.sqrt(),
+            nan,
+            infinite,
+            finite,
+        }
+    }
+}
+
+/// Leaves one of the elements that a stride of 0 repeats, and says how often each stood: a few bytes may claim to be any number.
+fn fold_repetitions(entry: &mut Entry) -> i64 {
+    let mut times = 1;
+    for (size, stride) in entry.sizes.iter_mut().zip(&entry.strides) {
+        if *stride == 0 && *size > 1 {
+            times *= *size;
+            *size = 1;
+        }
+    }
+    times
+}
+
+/// Shows a tensor in parts of at most `PIECE` elements.
+fn for_each_piece(tensor: &Tensor, look: &mut dyn FnMut(&Tensor) -> Result<()>) -> Result<()> {
+    let sizes = tensor.sizes();
+    let longest = sizes.iter().enumerate().max_by_key(|(_, size)| **size);
+    let Some((dim, &size)) = longest.filter(|_| tensor.numel() > PIECE) else { return look(tensor) };
+    let half = size / 2;
+    for_each_piece(&ops::narrow(tensor, dim as i64, 0, half)?, look)?;
+    for_each_piece(&ops::narrow(tensor, dim as i64, half, size - half)?, look)
 }

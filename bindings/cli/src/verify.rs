@@ -1,5 +1,6 @@
 //! `rushlight verify`: does the library compute here what PyTorch computed?
 
+use crate::plain::plain;
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rushlight_conformance::cases::{self, Case};
@@ -39,7 +40,7 @@ impl Verify {
         let progress = ProgressBar::new(operators.len() as u64).with_style(style);
         let (mut passed, mut failed, mut excused, mut skipped) = (0, Vec::new(), 0, 0);
         for (op, cases) in operators {
-            progress.set_message(op.clone());
+            progress.set_message(plain(&op));
             let tally = tally(&door, None, op, &cases);
             passed += tally.passed;
             excused += tally.excused.len();
@@ -49,7 +50,7 @@ impl Verify {
         }
         progress.finish_and_clear();
         for line in &failed {
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", plain(line))?;
         }
         let count = failed.len();
         writeln!(

@@ -118,6 +118,162 @@ fn what_cannot_be_is_said_and_leaves_nothing() {
     assert!(!nowhere.exists() && !place("nowhere.npz.part").exists());
 }
 
+/// The file is what it was, whichever way it is reached.
+#[test]
+fn a_file_is_not_converted_into_itself() {
+    let model = place("itself.pt");
+    std::fs::copy(data("io/checkpoint.pt"), &model).unwrap();
+    let (link, hard) = (place("itself_link.pt"), place("itself_hard.pt"));
+    for path in [&link, &hard] {
+        let _ = std::fs::remove_file(path);
+    }
+    std::os::unix::fs::symlink(&model, &link).unwrap();
+    std::fs::hard_link(&model, &hard).unwrap();
+    for to in [&model, &link, &hard] {
+        let output = rushlight(&["convert", "--dtype", "float16"], &[&model, to]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("are the same file"), "{said}");
+        assert_eq!(std::fs::read(to).unwrap(), std::fs::read(data("io/checkpoint.pt")).unwrap());
+    }
+}
+
+#[test]
+fn what_is_no_model_is_called_so() {
+    let refused = |path: &Path, reason: &str| {
+        let output = rushlight(&["inspect"], &[path]);
+        let wanted = format!("rushlight: {}: {reason}\n", path.display());
+        assert_eq!((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()), (false, wanted));
+    };
+    let file = |name: &str, content: &[u8]| {
+        let path = place(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    };
+    let neither = "neither PyTorch's, nor safetensors, nor NumPy's:";
+    refused(Path::new("/dev/null"), &format!("{neither} the file is empty"));
+    refused(&file("empty.pt", b""), &format!("{neither} the file is empty"));
+    refused(&file("short.pt", b"hello"), &format!("{neither} 5 bytes are too few for a header"));
+    let length = u64::from_le_bytes(*b"Some tex");
+    let text = format!("{neither} a header of {length} bytes does not fit into 23 bytes");
+    refused(&file("text.pt", b"Some text, and no model"), &text);
+    let zeros = format!("{neither} no header begins behind its length, the first 8 bytes");
+    refused(&file("zeros.safetensors", &[0; 64]), &zeros);
+    refused(&place("."), "Is a directory (os error 21)");
+}
+
+/// A safetensors file of zeros: tensors `a`, `b`, ... of `bytes` bytes each, which take no room on the disk.
+fn zeros(name: &str, tensors: u8, bytes: u64) -> PathBuf {
+    let rows: Vec<String> = (0..tensors)
+        .map(|at| {
+            let (name, begin) = (char::from(b'a' + at), u64::from(at) * bytes);
+            format!(r#""{name}":{{"dtype":"F32","shape":[{}],"data_offsets":[{begin},{}]}}"#, bytes / 4, begin + bytes)
+        })
+        .collect();
+    let header = format!("{{{}}}", rows.join(","));
+    let path = place(name);
+    std::fs::write(&path, [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(8 + header.len() as u64 + u64::from(tensors) * bytes).unwrap();
+    path
+}
+
+/// The program where it may have so many KiB of memory.
+fn rushlight_within(kib: u64, arguments: &[&str], file: &Path) -> Output {
+    let limited = format!("ulimit -v {kib} && exec \"$@\"");
+    let program = ["-c", &limited, "sh", env!("CARGO_BIN_EXE_rushlight")];
+    // Each thread would have a stack of its own.
+    Command::new("sh").args(program).args(arguments).arg(file).env("OMP_NUM_THREADS", "1").output().unwrap()
+}
+
+#[test]
+fn a_list_takes_no_memory_for_data_and_figures_for_one_tensor() {
+    let large = zeros("large.safetensors", 1, 8 << 30);
+    let listed = text(&rushlight_within(300 << 10, &["inspect"], &large));
+    assert!(
+        listed.starts_with(&format!("{}: safetensors, 1 tensors, 2,147,483,648 elements, 8.0 GiB", large.display()))
+    );
+    // 12 of 32 MiB: more than there is memory for; and in double precision one alone is 64.
+    let many = zeros("many.safetensors", 12, 32 << 20);
+    let shown = text(&rushlight_within(300 << 10, &["inspect", "--stats"], &many));
+    assert_eq!(
+        shown.lines().filter(|line| line.contains("32.0 MiB  0.0000  0.0000  0.0000  0.0000")).count(),
+        12,
+        "{shown}"
+    );
+    for path in [large, many] {
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+/// Against sums that were made in another way: pieces that are joined are the whole.
+#[test]
+fn figures_of_a_long_tensor_are_those_of_its_parts() {
+    let path = zeros("long.safetensors", 1, 12 << 20);
+    let count = 3u64 << 20;
+    let values: Vec<f32> =
+        (0..count).map(|at| (at % 1009) as f32 + if at < count / 2 { 0.0 } else { 5000.0 }).collect();
+    let mut bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    bytes[..4].copy_from_slice(&f32::INFINITY.to_le_bytes());
+    bytes[4..8].copy_from_slice(&f32::NAN.to_le_bytes());
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, [&whole[..whole.len() - bytes.len()], &bytes].concat()).unwrap();
+    let row = inspected(&path)["tensors"][0].clone();
+    let finite = values[2..].iter().map(|value| f64::from(*value));
+    let mean = finite.clone().sum::<f64>() / (count - 2) as f64;
+    let variance = finite.map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 2) as f64;
+    let close = |name: &str, wanted: f64| {
+        let found = row[name].as_f64().unwrap();
+        assert!((found - wanted).abs() < 1e-9 * wanted.abs(), "{name}: {found}, not {wanted}");
+    };
+    close("mean", mean);
+    close("std", variance.sqrt());
+    assert_eq!(
+        [&row["nan"], &row["infinite"], &row["min"], &row["max"]].map(|value| value.as_f64()),
+        [1.0, 1.0, 0.0, 6008.0].map(Some)
+    );
+}
+
+/// 2^40 elements of one byte are no work.
+#[test]
+fn repeated_elements_are_looked_at_once() {
+    let path = place("repeated.pt");
+    let storage = rushlight_io::filled_storage(8, |bytes| {
+        bytes.copy_from_slice(&[0, 0, 192, 127, 0, 0, 0, 64]);
+        Ok(())
+    })
+    .unwrap();
+    let mut entry = rushlight_io::Entry::contiguous("x", rushlight_base::DType::F32, &[2, 1], storage).unwrap();
+    entry.sizes[1] = 1 << 40;
+    entry.strides[1] = 0;
+    rushlight_io::pt::save(&path, &[entry]).unwrap();
+    let row = inspected(&path)["tensors"][0].clone();
+    assert_eq!((row["nan"].as_i64(), row["max"].as_f64()), (Some(1 << 40), Some(2.0)));
+}
+
+#[test]
+fn names_cannot_command_the_terminal() {
+    let path = place("names.pt");
+    let storage = rushlight_io::filled_storage(1, |_| Ok(())).unwrap();
+    let name = "a\tb\n\u{1b}[31mred";
+    let entry = rushlight_io::Entry::contiguous(name, rushlight_base::DType::U8, &[1], storage).unwrap();
+    rushlight_io::pt::save(&path, std::slice::from_ref(&entry)).unwrap();
+    let shown = text(&rushlight(&["inspect"], &[&path]));
+    assert!(shown.lines().nth(2).unwrap().starts_with(r" a\tb\n\u{1b}[31mred "), "{shown}");
+    // In an error, too: NumPy has no bfloat16.
+    let halves = rushlight_io::Entry { dtype: rushlight_base::DType::BF16, sizes: [0].as_slice().into(), ..entry };
+    rushlight_io::pt::save(&path, &[halves]).unwrap();
+    let output = rushlight(&["convert"], &[&path, &place("names.npz")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains(r"tensor 'a\tb\n\u{1b}[31mred': NumPy has no dtype"), "{said}");
+}
+
+#[test]
+fn a_library_that_is_none_is_named_once() {
+    let output = rushlight(&["verify", "--library", "libc.so.6"], &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.matches("libc.so.6").count() == 1, "{said}");
+}
+
 #[test]
 fn the_library_is_verified_by_cases_of_pytorch() {
     let library = rushlight_conformance::door::built_library().unwrap();

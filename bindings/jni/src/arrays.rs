@@ -191,7 +191,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toBuffer<'l>(
         ensure!(bytes <= i32::MAX as usize, Value, "{bytes} bytes do not fit into a Java buffer");
         // An empty tensor may have no memory at all, but a buffer needs an address.
         let start = if bytes == 0 { std::ptr::dangling_mut() } else { dense.ptr() };
-        // SAFETY: the caller keeps a share of the tensor as long as the buffer is reachable.
+        // SAFETY: the caller passes an alias that is the buffer's own, so that nobody gives it another storage, and
+        // keeps it as long as the buffer is reachable.
         let buffer = unsafe { frame.env().new_direct_byte_buffer(start, bytes) }.map_err(border)?;
         Ok(buffer.as_raw())
     })

@@ -1,11 +1,11 @@
 //! Gradients: recording, backward, hooks.
 
 use crate::support::{
-    BorrowedOptionalList, Callback, EnvUnowned, JClass, JLongs, JObject, TensorHandle, guard, jboolean, jlong,
-    jlongArray, jobject,
+    BorrowedOptionalList, Callback, EnvUnowned, HookHandle, JClass, JLongs, JObject, TensorHandle, guard, is_in_upcall,
+    jboolean, jlong, jlongArray, jobject,
 };
 use rushlight_base::ensure;
-use rushlight_tensor::autograd::{self, HookId};
+use rushlight_tensor::autograd;
 use rushlight_tensor::{Tensor, autograd::TensorHook};
 
 /// `NativeCore.requiresGrad`
@@ -187,19 +187,58 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_registerHook<'l>(
         ensure!(!hook.is_null(), NullPointer, "argument 'hook' is null");
         let callback = Callback::new(frame.env(), &hook)?;
         let hook: TensorHook = std::sync::Arc::new(move |grad: Option<&Tensor>| callback.gradient(grad));
-        Ok(tensor.get("self")?.register_hook(hook)?.0 as jlong)
+        Ok(HookHandle::give(tensor.get("self")?.register_hook(hook)?))
     })
 }
 
-/// `NativeCore.removeHook`
+/// `NativeCore.hookRemove`
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_NativeCore_removeHook<'l>(
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_hookRemove<'l>(
     env: EnvUnowned<'l>,
     _class: JClass<'l>,
-    tensor: TensorHandle,
-    id: jlong,
+    hook: HookHandle,
 ) {
-    guard(env, |_| tensor.get("self")?.remove_hook(HookId(id as u64)))
+    guard(env, |_| {
+        hook.remove();
+        Ok(())
+    })
+}
+
+/// `NativeCore.hookFree`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_hookFree<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    hook: HookHandle,
+) {
+    guard(env, |_| {
+        hook.free();
+        Ok(())
+    })
+}
+
+// Modes of the thread.
+
+/// `NativeCore.pinned`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_pinned<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    body: JObject<'l>,
+) {
+    guard(env, |frame| {
+        ensure!(!body.is_null(), NullPointer, "argument 'body' is null");
+        Callback::new(frame.env(), &body)?.run()
+    })
+}
+
+/// `NativeCore.isPinned`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isPinned<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> jboolean {
+    guard(env, |_| Ok(is_in_upcall()))
 }
 
 /// `NativeCore.gradEnabled`

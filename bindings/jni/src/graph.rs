@@ -2,8 +2,8 @@
 //! program's; gradcheck; the modes of backward.
 
 use crate::support::{
-    Callback, EnvUnowned, Frame, JBooleans, JClass, JDoubles, JLongs, JObject, JString, NodeHandle, TensorHandle,
-    border, guard, jboolean, jlong, jlongArray, jobject,
+    Callback, EnvUnowned, Frame, HookHandle, JBooleans, JClass, JDoubles, JLongs, JObject, JString, NodeHandle,
+    TensorHandle, border, guard, jboolean, jlong, jlongArray, jobject,
 };
 use jni::refs::Global;
 use rushlight_base::{Result, ensure, err};
@@ -95,26 +95,12 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeRegisterHook<'
 ) -> jlong {
     guard(env, |frame| {
         let (node, hook) = (node.get()?, callback(frame, &hook)?);
-        let id = if before {
+        let registered = if before {
             node.register_prehook(Arc::new(move |taken| hook.tensors(taken, &[], &[])))
         } else {
             node.register_hook(Arc::new(move |gave, taken| hook.tensors(gave, taken, &[])))
         };
-        Ok(id.0 as jlong)
-    })
-}
-
-/// `NativeCore.nodeRemoveHook`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_NativeCore_nodeRemoveHook<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    node: NodeHandle,
-    id: jlong,
-) {
-    guard(env, |_| {
-        ensure!(node.get()?.remove_hook(id as u64), Index, "the node has no hook with id {id}");
-        Ok(())
+        Ok(HookHandle::give(registered))
     })
 }
 
@@ -129,7 +115,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_registerPostAccumu
     guard(env, |frame| {
         let hook = callback(frame, &hook)?;
         let call = move |leaf: &Tensor| hook.tensors(&[Some(leaf.clone())], &[], &[]).map(|_| ());
-        Ok(tensor.get("self")?.register_post_accumulate_grad_hook(Arc::new(call))?.0 as jlong)
+        Ok(HookHandle::give(tensor.get("self")?.register_post_accumulate_grad_hook(Arc::new(call))?))
     })
 }
 
@@ -286,24 +272,6 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_gradcheck<'l>(
 }
 
 // Modes.
-
-/// `NativeCore.anomalyMode`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_NativeCore_anomalyMode<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-) -> jboolean {
-    guard(env, |_| Ok(autograd::is_anomaly_enabled()))
-}
-
-/// `NativeCore.anomalyNanChecked`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_NativeCore_anomalyNanChecked<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-) -> jboolean {
-    guard(env, |_| Ok(autograd::is_anomaly_nan_checked()))
-}
 
 /// `NativeCore.setAnomalyMode`
 #[unsafe(no_mangle)]

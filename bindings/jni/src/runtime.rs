@@ -2,9 +2,9 @@
 
 use crate::support::{
     EnvUnowned, GeneratorHandle, JClass, JLongs, TensorHandle, border, dtype, guard, jboolean, jint, jlong, jlongArray,
-    jobject, set_pressure_limit, weight,
+    jobject, reclaim, set_pressure_limit, weight,
 };
-use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
+use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, set_reclaim, trim_memory};
 use rushlight_base::runtime::Determinism;
 use rushlight_base::{ensure, err, handles, runtime};
 use rushlight_tensor::{Generator, Tensor, manual_seed};
@@ -90,6 +90,18 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_setPressureLimit<'
 ) {
     guard(env, |_| {
         set_pressure_limit(bytes);
+        Ok(())
+    })
+}
+
+/// `NativeCore.collectBeforeFailing`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_collectBeforeFailing<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) {
+    guard(env, |_| {
+        set_reclaim(Some(reclaim));
         Ok(())
     })
 }
@@ -193,6 +205,16 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_generatorFree<'l>(
         generator.free();
         Ok(())
     })
+}
+
+/// `NativeCore.generatorRetain`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_generatorRetain<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    generator: GeneratorHandle,
+) -> jlong {
+    guard(env, |frame| Ok(frame.give_generator((*generator.get()?).clone())))
 }
 
 /// `NativeCore.generatorManualSeed`

@@ -11,16 +11,16 @@ mod guard;
 mod handle;
 mod values;
 
-pub(crate) use callback::Callback;
+pub(crate) use callback::{Callback, is_in_upcall};
 pub use convert::{
     device, device_code, dtype, flag, memory_format, optional, optional_device, optional_dtype, optional_flag,
     optional_layout, optional_memory_format, optional_scalar, options, scalar,
 };
 pub use frame::Frame;
-pub(crate) use frame::{set_pressure_limit, weight};
+pub(crate) use frame::{reclaim, set_pressure_limit, weight};
 pub(crate) use guard::border;
 pub use guard::guard;
-pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, NodeHandle, TensorHandle};
+pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, HookHandle, NodeHandle, TensorHandle};
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};
 pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};

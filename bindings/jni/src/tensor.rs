@@ -36,6 +36,16 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_retain<'l>(
     guard(env, |frame| Ok(frame.give(tensor.get("self")?.clone())))
 }
 
+/// `NativeCore.alias`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_alias<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |frame| Ok(frame.give(tensor.get("self")?.untracked_alias())))
+}
+
 /// `NativeCore.sizes`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_NativeCore_sizes<'l>(

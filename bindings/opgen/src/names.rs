@@ -55,6 +55,14 @@ pub fn rust_identifier(name: &str) -> String {
     escape(&name.to_lowercase(), &KEYWORDS)
 }
 
+/// A parameter of a Rust function as C calls it: `self` for `self_`.
+pub fn c_parameter(identifier: &str) -> String {
+    match identifier.strip_suffix('_') {
+        Some(name) if rust_identifier(name) == identifier => c_identifier(name),
+        _ => identifier.to_owned(),
+    }
+}
+
 /// The C function: `rlt_tensor_mul_Tensor_`.
 pub fn c_function(signature: &Signature) -> String {
     format!("rlt_tensor_{}", joined(signature))
@@ -255,6 +263,7 @@ mod tests {
         assert_eq!(rust_identifier("self"), "self_");
         assert_eq!(rust_identifier("from"), "from");
         assert_eq!(c_identifier("default"), "default_");
+        assert_eq!(["self_", "default_", "mul_", "for_"].map(c_parameter), ["self", "default_", "mul_", "for_"]);
         assert_eq!(java_identifier("long"), "long_");
     }
 }

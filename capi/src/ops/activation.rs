@@ -7,6 +7,8 @@ use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- gelu ----
+
 /// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
 ///
 /// `out_i = self_i * Phi(self_i)`
@@ -79,6 +81,8 @@ pub unsafe extern "C" fn rlt_tensor_gelu_out(
     })
 }
 
+// ---- gelu_backward ----
+
 /// Passes a gradient on through `gelu`.
 ///
 /// `out_i = grad_output_i * (Phi(self_i) + self_i * phi(self_i))`
@@ -136,6 +140,8 @@ pub unsafe extern "C" fn rlt_tensor_gelu_backward_grad_input(
         }
     })
 }
+
+// ---- silu ----
 
 /// Weighs each element by the logistic function of it.
 ///
@@ -198,6 +204,8 @@ pub unsafe extern "C" fn rlt_tensor_silu_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- silu_backward ----
+
 /// Passes a gradient on through `silu`.
 ///
 /// `out_i = grad_output_i * s_i * (1 + self_i * (1 - s_i)), s_i = sigmoid(self_i)`
@@ -250,6 +258,8 @@ pub unsafe extern "C" fn rlt_tensor_silu_backward_grad_input(
         }
     })
 }
+
+// ---- mish ----
 
 /// Weighs each element by tanh(softplus) of it.
 ///
@@ -312,6 +322,8 @@ pub unsafe extern "C" fn rlt_tensor_mish_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- mish_backward ----
+
 /// Passes a gradient on through `mish`.
 ///
 /// `out_i = grad_output_i * mish'(self_i)`
@@ -337,6 +349,8 @@ pub unsafe extern "C" fn rlt_tensor_mish_backward(
         }
     })
 }
+
+// ---- elu ----
 
 /// Bends elements below zero into an exponential.
 ///
@@ -426,6 +440,8 @@ pub unsafe extern "C" fn rlt_tensor_elu_out(
     })
 }
 
+// ---- elu_backward ----
+
 /// Passes a gradient on through `elu`.
 ///
 /// `out_i = grad_output_i * elu'(self_i)`
@@ -510,6 +526,8 @@ pub unsafe extern "C" fn rlt_tensor_elu_backward_grad_input(
     })
 }
 
+// ---- selu ----
+
 /// Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
 ///
 /// `out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))`
@@ -549,6 +567,8 @@ pub unsafe extern "C" fn rlt_tensor_selu_(self_: *const rlt_tensor) -> i32 {
         }
     })
 }
+
+// ---- celu ----
 
 /// Bends elements below zero into an exponential with a continuous slope.
 ///
@@ -595,6 +615,8 @@ pub unsafe extern "C" fn rlt_tensor_celu_(self_: *const rlt_tensor, alpha: *cons
         }
     })
 }
+
+// ---- leaky_relu ----
 
 /// Scales elements below zero down.
 ///
@@ -668,6 +690,8 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu_out(
     })
 }
 
+// ---- leaky_relu_backward ----
+
 /// Passes a gradient on through `leaky_relu`.
 ///
 /// `out_i = grad_output_i if self_i > 0, else negative_slope * grad_output_i`
@@ -734,6 +758,8 @@ pub unsafe extern "C" fn rlt_tensor_leaky_relu_backward_grad_input(
         }
     })
 }
+
+// ---- hardtanh ----
 
 /// Limits each element to a range.
 ///
@@ -816,6 +842,8 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_out(
     })
 }
 
+// ---- hardtanh_backward ----
+
 /// Passes a gradient on through `hardtanh`.
 ///
 /// `out_i = grad_output_i if min_val < self_i < max_val, else 0`
@@ -878,6 +906,8 @@ pub unsafe extern "C" fn rlt_tensor_hardtanh_backward_grad_input(
     })
 }
 
+// ---- relu6 ----
+
 /// Limits each element to the range from 0 to 6.
 ///
 /// `out_i = min(max(self_i, 0), 6)`
@@ -917,6 +947,8 @@ pub unsafe extern "C" fn rlt_tensor_relu6_(self_: *const rlt_tensor) -> i32 {
         }
     })
 }
+
+// ---- hardsigmoid ----
 
 /// Approximates the logistic function by a line between -3 and 3.
 ///
@@ -979,6 +1011,8 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid_out(self_: *const rlt_tensor, ou
     })
 }
 
+// ---- hardsigmoid_backward ----
+
 /// Passes a gradient on through `hardsigmoid`.
 ///
 /// `out_i = grad_output_i / 6 if -3 < self_i < 3, else 0`
@@ -1032,6 +1066,8 @@ pub unsafe extern "C" fn rlt_tensor_hardsigmoid_backward_grad_input(
         }
     })
 }
+
+// ---- hardswish ----
 
 /// Weighs each element by an approximation of the logistic function of it.
 ///
@@ -1094,6 +1130,8 @@ pub unsafe extern "C" fn rlt_tensor_hardswish_out(self_: *const rlt_tensor, out:
     })
 }
 
+// ---- hardswish_backward ----
+
 /// Passes a gradient on through `hardswish`.
 ///
 /// `out_i = grad_output_i * hardswish'(self_i)`
@@ -1119,6 +1157,8 @@ pub unsafe extern "C" fn rlt_tensor_hardswish_backward(
         }
     })
 }
+
+// ---- softplus ----
 
 /// Approximates the positive part of each element smoothly.
 ///
@@ -1174,6 +1214,8 @@ pub unsafe extern "C" fn rlt_tensor_softplus_out(
         }
     })
 }
+
+// ---- softplus_backward ----
 
 /// Passes a gradient on through `softplus`.
 ///
@@ -1237,6 +1279,8 @@ pub unsafe extern "C" fn rlt_tensor_softplus_backward_grad_input(
     })
 }
 
+// ---- log_sigmoid ----
+
 /// Takes the logarithm of the logistic function of each element.
 ///
 /// `out_i = -ln(1 + e^(-self_i))`
@@ -1277,6 +1321,8 @@ pub unsafe extern "C" fn rlt_tensor_log_sigmoid_out(self_: *const rlt_tensor, ou
         }
     })
 }
+
+// ---- softshrink ----
 
 /// Moves each element towards zero.
 ///
@@ -1328,6 +1374,8 @@ pub unsafe extern "C" fn rlt_tensor_softshrink_out(
         }
     })
 }
+
+// ---- softshrink_backward ----
 
 /// Passes a gradient on through `softshrink`.
 ///
@@ -1387,6 +1435,8 @@ pub unsafe extern "C" fn rlt_tensor_softshrink_backward_grad_input(
     })
 }
 
+// ---- hardshrink ----
+
 /// Sets elements near zero to zero.
 ///
 /// `out_i = self_i if |self_i| > lambd, else 0`
@@ -1437,6 +1487,8 @@ pub unsafe extern "C" fn rlt_tensor_hardshrink_out(
         }
     })
 }
+
+// ---- hardshrink_backward ----
 
 /// Passes a gradient on through `hardshrink`.
 ///
@@ -1495,6 +1547,8 @@ pub unsafe extern "C" fn rlt_tensor_hardshrink_backward_grad_input(
         }
     })
 }
+
+// ---- threshold ----
 
 /// Replaces elements up to a threshold by a value.
 ///
@@ -1577,6 +1631,8 @@ pub unsafe extern "C" fn rlt_tensor_threshold_out(
     })
 }
 
+// ---- prelu ----
+
 /// Scales elements below zero by learned factors, one or one for each channel.
 ///
 /// `out_i = self_i if self_i > 0, else weight_c * self_i`
@@ -1602,6 +1658,8 @@ pub unsafe extern "C" fn rlt_tensor_prelu(
     })
 }
 
+// ---- _prelu_kernel ----
+
 /// Scales elements below zero by factors that broadcast.
 ///
 /// `out_i = self_i if self_i > 0, else weight_i * self_i`
@@ -1626,6 +1684,8 @@ pub unsafe extern "C" fn rlt_tensor__prelu_kernel(
         }
     })
 }
+
+// ---- glu ----
 
 /// Weighs one half along a dimension by the logistic function of the other.
 ///
@@ -1668,6 +1728,8 @@ pub unsafe extern "C" fn rlt_tensor_glu_out(self_: *const rlt_tensor, dim: i64, 
     })
 }
 
+// ---- glu_backward ----
+
 /// Passes a gradient on through `glu`.
 ///
 /// `out = [grad_output * sigmoid(b), grad_output * a * sigmoid(b) * (1 - sigmoid(b))], self = [a, b]
@@ -1694,6 +1756,8 @@ pub unsafe extern "C" fn rlt_tensor_glu_backward(
         }
     })
 }
+
+// ---- logit ----
 
 /// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
 /// given.
@@ -1770,6 +1834,8 @@ pub unsafe extern "C" fn rlt_tensor_logit_out(
     })
 }
 
+// ---- rrelu ----
+
 /// Scales elements below zero down: in training by random factors, else by their mean.
 ///
 /// `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
@@ -1831,6 +1897,8 @@ pub unsafe extern "C" fn rlt_tensor_rrelu_(
     })
 }
 
+// ---- rrelu_with_noise ----
+
 /// rrelu that writes the factors of training down.
 ///
 /// `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
@@ -1864,6 +1932,8 @@ pub unsafe extern "C" fn rlt_tensor_rrelu_with_noise(
     })
 }
 
+// ---- _rrelu ----
+
 /// rrelu in training, with its factors.
 ///
 /// `result0_i = result1_i * self_i, result1_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
@@ -1896,6 +1966,8 @@ pub unsafe extern "C" fn rlt_tensor__rrelu(
         }
     })
 }
+
+// ---- _rrelu_slopes ----
 
 /// The factors of rrelu in training.
 ///

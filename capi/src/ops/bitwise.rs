@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- bitwise_not ----
+
 /// Turns each bit.
 ///
 /// `out_i = ~self_i`
@@ -65,6 +67,8 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_not_out(self_: *const rlt_tensor, ou
         }
     })
 }
+
+// ---- bitwise_and ----
 
 /// Keeps the bits that both have.
 ///
@@ -238,6 +242,8 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_and_Scalar_Tensor(
     })
 }
 
+// ---- bitwise_or ----
+
 /// Keeps the bits that either has.
 ///
 /// `out_i = self_i | other_i`
@@ -410,6 +416,8 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_or_Scalar_Tensor(
     })
 }
 
+// ---- bitwise_xor ----
+
 /// Keeps the bits that one of both has.
 ///
 /// `out_i = self_i ^ other_i`
@@ -581,6 +589,8 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_xor_Scalar_Tensor(
         }
     })
 }
+
+// ---- bitwise_left_shift ----
 
 /// Moves bits up.
 ///
@@ -759,6 +769,8 @@ pub unsafe extern "C" fn rlt_tensor_bitwise_left_shift_Scalar_Tensor(
         }
     })
 }
+
+// ---- bitwise_right_shift ----
 
 /// Moves bits down, rounding down.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- eq ----
+
 /// Tests which elements are equal to those of another tensor.
 ///
 /// `out_i = self_i == other_i`
@@ -151,6 +153,8 @@ pub unsafe extern "C" fn rlt_tensor_eq_Scalar_out(
         }
     })
 }
+
+// ---- ne ----
 
 /// Tests which elements are different from those of another tensor.
 ///
@@ -299,6 +303,8 @@ pub unsafe extern "C" fn rlt_tensor_ne_Scalar_out(
     })
 }
 
+// ---- lt ----
+
 /// Tests which elements are less than those of another tensor.
 ///
 /// `out_i = self_i < other_i`
@@ -445,6 +451,8 @@ pub unsafe extern "C" fn rlt_tensor_lt_Scalar_out(
         }
     })
 }
+
+// ---- le ----
 
 /// Tests which elements are less than or equal to those of another tensor.
 ///
@@ -593,6 +601,8 @@ pub unsafe extern "C" fn rlt_tensor_le_Scalar_out(
     })
 }
 
+// ---- gt ----
+
 /// Tests which elements are greater than those of another tensor.
 ///
 /// `out_i = self_i > other_i`
@@ -739,6 +749,8 @@ pub unsafe extern "C" fn rlt_tensor_gt_Scalar_out(
         }
     })
 }
+
+// ---- ge ----
 
 /// Tests which elements are greater than or equal to those of another tensor.
 ///
@@ -887,6 +899,8 @@ pub unsafe extern "C" fn rlt_tensor_ge_Scalar_out(
     })
 }
 
+// ---- logical_and ----
+
 /// Tests which elements are non-zero in both tensors.
 ///
 /// `out_i = self_i and other_i`
@@ -961,6 +975,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_and_out(
         }
     })
 }
+
+// ---- logical_or ----
 
 /// Tests which elements are non-zero in one of two tensors.
 ///
@@ -1037,6 +1053,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_or_out(
     })
 }
 
+// ---- logical_not ----
+
 /// Tests which elements are zero.
 ///
 /// `out_i = not self_i`
@@ -1098,6 +1116,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_not_out(self_: *const rlt_tensor, ou
     })
 }
 
+// ---- isnan ----
+
 /// Tests which elements are not a number.
 ///
 /// `out_i = self_i is NaN`
@@ -1117,6 +1137,8 @@ pub unsafe extern "C" fn rlt_tensor_isnan(self_: *const rlt_tensor, out0: *mut *
         }
     })
 }
+
+// ---- isinf ----
 
 /// Tests which elements are infinite.
 ///
@@ -1138,6 +1160,8 @@ pub unsafe extern "C" fn rlt_tensor_isinf(self_: *const rlt_tensor, out0: *mut *
     })
 }
 
+// ---- isfinite ----
+
 /// Tests which elements are finite numbers.
 ///
 /// `out_i = |self_i| is a finite number`
@@ -1157,6 +1181,8 @@ pub unsafe extern "C" fn rlt_tensor_isfinite(self_: *const rlt_tensor, out0: *mu
         }
     })
 }
+
+// ---- isposinf ----
 
 /// Tests which elements are plus infinity.
 ///
@@ -1199,6 +1225,8 @@ pub unsafe extern "C" fn rlt_tensor_isposinf_out(self_: *const rlt_tensor, out: 
     })
 }
 
+// ---- isneginf ----
+
 /// Tests which elements are minus infinity.
 ///
 /// `out_i = self_i is -infinity`
@@ -1240,6 +1268,8 @@ pub unsafe extern "C" fn rlt_tensor_isneginf_out(self_: *const rlt_tensor, out: 
     })
 }
 
+// ---- signbit ----
+
 /// Tests which elements have the sign minus, zeros too.
 ///
 /// `out_i = self_i is below zero, or -0`
@@ -1280,6 +1310,8 @@ pub unsafe extern "C" fn rlt_tensor_signbit_out(self_: *const rlt_tensor, out: *
         }
     })
 }
+
+// ---- logical_xor ----
 
 /// Tests which elements are true in one tensor and not in the other.
 ///

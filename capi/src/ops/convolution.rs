@@ -6,6 +6,8 @@ use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- conv1d ----
+
 /// Convolves sequences with kernels (without turning them: a cross-correlation).
 ///
 /// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k *
@@ -88,6 +90,8 @@ pub unsafe extern "C" fn rlt_tensor_conv1d_padding(
         }
     })
 }
+
+// ---- conv2d ----
 
 /// Convolves images with kernels (without turning them: a cross-correlation).
 ///
@@ -172,6 +176,8 @@ pub unsafe extern "C" fn rlt_tensor_conv2d_padding(
     })
 }
 
+// ---- conv3d ----
+
 /// Convolves volumes with kernels (without turning them: a cross-correlation).
 ///
 /// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k *
@@ -255,6 +261,8 @@ pub unsafe extern "C" fn rlt_tensor_conv3d_padding(
     })
 }
 
+// ---- conv_transpose1d ----
+
 /// The transpose of conv1d, which brings its output back to the sizes of its input.
 ///
 /// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
@@ -307,6 +315,8 @@ pub unsafe extern "C" fn rlt_tensor_conv_transpose1d(
         }
     })
 }
+
+// ---- conv_transpose2d ----
 
 /// The transpose of conv2d, which brings its output back to the sizes of its input.
 ///
@@ -361,6 +371,8 @@ pub unsafe extern "C" fn rlt_tensor_conv_transpose2d_input(
     })
 }
 
+// ---- conv_transpose3d ----
+
 /// The transpose of conv3d, which brings its output back to the sizes of its input.
 ///
 /// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
@@ -414,6 +426,8 @@ pub unsafe extern "C" fn rlt_tensor_conv_transpose3d_input(
         }
     })
 }
+
+// ---- convolution ----
 
 /// Convolves samples of one to three dimensions with kernels, or applies the transpose of that; the
 /// other convolutions are this one.
@@ -472,6 +486,8 @@ pub unsafe extern "C" fn rlt_tensor_convolution(
     })
 }
 
+// ---- _convolution_weight ----
+
 /// The gradient of convolution by its weights.
 ///
 /// `out[c, b, k] = sum_{n, i} grad_output[n, c, i] * input[n, b, i * stride - padding + k * dilation]`
@@ -510,6 +526,8 @@ pub unsafe extern "C" fn rlt_tensor__convolution_weight(
         }
     })
 }
+
+// ---- convolution_backward ----
 
 /// The gradients of convolution by input, weight and bias, those that `output_mask` asks for; the
 /// others have no elements.

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_device, rlt_tensor, rlt_tensor_options};
 use rushlight_tensor::ops;
 
+// ---- copy ----
+
 /// Copies the elements of another tensor, converting dtype and device.
 ///
 /// `self_i = src_i`
@@ -25,6 +27,8 @@ pub unsafe extern "C" fn rlt_tensor_copy_(self_: *const rlt_tensor, src: *const 
         }
     })
 }
+
+// ---- clone ----
 
 /// Copies the tensor; the gradient passes through.
 ///
@@ -51,6 +55,8 @@ pub unsafe extern "C" fn rlt_tensor_clone(
     })
 }
 
+// ---- contiguous ----
+
 /// Returns the tensor itself if it is contiguous in the format, else a copy that is.
 ///
 /// `out_i = self_i`
@@ -75,6 +81,8 @@ pub unsafe extern "C" fn rlt_tensor_contiguous(
         }
     })
 }
+
+// ---- _to_copy ----
 
 /// Copies the tensor to a dtype and device.
 ///
@@ -104,6 +112,8 @@ pub unsafe extern "C" fn rlt_tensor__to_copy(
         }
     })
 }
+
+// ---- to ----
 
 /// Converts the dtype. Returns the tensor itself where nothing changes and `copy` is false.
 ///

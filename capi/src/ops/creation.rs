@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor, rlt_tensor_options};
 use rushlight_tensor::ops;
 
+// ---- empty ----
+
 /// Makes a tensor without setting its elements.
 ///
 /// `out_i = unspecified`
@@ -61,6 +63,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_out(
     })
 }
 
+// ---- empty_like ----
+
 /// Makes a tensor of the size, dtype and strides order of another, without setting its elements.
 ///
 /// `out_i = unspecified`
@@ -88,6 +92,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_like(
         }
     })
 }
+
+// ---- empty_strided ----
 
 /// Makes a tensor with the given sizes and strides, without setting its elements.
 ///
@@ -118,6 +124,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_strided(
         }
     })
 }
+
+// ---- zeros ----
 
 /// Makes a tensor filled with zeros.
 ///
@@ -167,6 +175,8 @@ pub unsafe extern "C" fn rlt_tensor_zeros_out(size: *const i64, size_len: i64, o
     })
 }
 
+// ---- zeros_like ----
+
 /// Makes a tensor of zeros shaped like another.
 ///
 /// `out_i = 0`
@@ -194,6 +204,8 @@ pub unsafe extern "C" fn rlt_tensor_zeros_like(
         }
     })
 }
+
+// ---- ones ----
 
 /// Makes a tensor filled with ones.
 ///
@@ -243,6 +255,8 @@ pub unsafe extern "C" fn rlt_tensor_ones_out(size: *const i64, size_len: i64, ou
     })
 }
 
+// ---- ones_like ----
+
 /// Makes a tensor of ones shaped like another.
 ///
 /// `out_i = 1`
@@ -270,6 +284,8 @@ pub unsafe extern "C" fn rlt_tensor_ones_like(
         }
     })
 }
+
+// ---- full ----
 
 /// Makes a tensor filled with one value; without a dtype the value decides it.
 ///
@@ -327,6 +343,8 @@ pub unsafe extern "C" fn rlt_tensor_full_out(
     })
 }
 
+// ---- full_like ----
+
 /// Makes a tensor shaped like another, filled with one value.
 ///
 /// `out_i = fill_value`
@@ -356,6 +374,8 @@ pub unsafe extern "C" fn rlt_tensor_full_like(
         }
     })
 }
+
+// ---- arange ----
 
 /// Counts from 0 up to, and not including, `end`.
 ///
@@ -490,6 +510,8 @@ pub unsafe extern "C" fn rlt_tensor_arange_start_out(
     })
 }
 
+// ---- fill ----
+
 /// Sets every element to one value.
 ///
 /// `out_i = value`
@@ -536,6 +558,8 @@ pub unsafe extern "C" fn rlt_tensor_fill_Scalar_(self_: *const rlt_tensor, value
     })
 }
 
+// ---- zero ----
+
 /// Sets every element to zero.
 ///
 /// `out_i = 0`
@@ -575,6 +599,8 @@ pub unsafe extern "C" fn rlt_tensor_zero_(self_: *const rlt_tensor) -> i32 {
         }
     })
 }
+
+// ---- fill ----
 
 /// Sets every element to the value of a tensor without dimensions.
 ///
@@ -621,6 +647,8 @@ pub unsafe extern "C" fn rlt_tensor_fill_Tensor_(self_: *const rlt_tensor, value
         }
     })
 }
+
+// ---- complex ----
 
 /// Makes complex numbers of their real and imaginary parts.
 ///

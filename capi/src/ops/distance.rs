@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- cosine_similarity ----
+
 /// The cosine of the angle between vectors along a dimension.
 ///
 /// `out = sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`
@@ -32,6 +34,8 @@ pub unsafe extern "C" fn rlt_tensor_cosine_similarity(
         }
     })
 }
+
+// ---- pairwise_distance ----
 
 /// The p-norm of the difference of vectors in the last dimension.
 ///
@@ -61,6 +65,8 @@ pub unsafe extern "C" fn rlt_tensor_pairwise_distance(
     })
 }
 
+// ---- dist ----
+
 /// The p-norm of the difference of two tensors, taken as vectors.
 ///
 /// `out = |self - other|_p`
@@ -87,6 +93,8 @@ pub unsafe extern "C" fn rlt_tensor_dist(
         }
     })
 }
+
+// ---- renorm ----
 
 /// Scales the slices along a dimension whose p-norm is above a limit down to it.
 ///
@@ -115,6 +123,8 @@ pub unsafe extern "C" fn rlt_tensor_renorm(
         }
     })
 }
+
+// ---- cdist ----
 
 /// The p-norms of the differences of each row of one matrix from each row of another.
 ///
@@ -146,6 +156,8 @@ pub unsafe extern "C" fn rlt_tensor_cdist(
     })
 }
 
+// ---- _cdist_forward ----
+
 /// The kernel of cdist.
 ///
 /// `out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p`
@@ -173,6 +185,8 @@ pub unsafe extern "C" fn rlt_tensor__cdist_forward(
         }
     })
 }
+
+// ---- _cdist_backward ----
 
 /// The gradient of cdist by the first matrix.
 ///
@@ -204,6 +218,8 @@ pub unsafe extern "C" fn rlt_tensor__cdist_backward(
         }
     })
 }
+
+// ---- pdist ----
 
 /// The p-norms of the differences of each pair of rows of a matrix.
 ///

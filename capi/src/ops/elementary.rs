@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- exp2 ----
+
 /// Raises 2 to each element.
 ///
 /// `out_i = 2^(self_i)`
@@ -65,6 +67,8 @@ pub unsafe extern "C" fn rlt_tensor_exp2_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- expm1 ----
 
 /// Raises e to each element and subtracts 1, exactly for small elements too.
 ///
@@ -127,6 +131,8 @@ pub unsafe extern "C" fn rlt_tensor_expm1_out(self_: *const rlt_tensor, out: *co
     })
 }
 
+// ---- log2 ----
+
 /// Takes the logarithm to base 2 of each element.
 ///
 /// `out_i = log_2(self_i)`
@@ -187,6 +193,8 @@ pub unsafe extern "C" fn rlt_tensor_log2_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- log10 ----
 
 /// Takes the logarithm to base 10 of each element.
 ///
@@ -249,6 +257,8 @@ pub unsafe extern "C" fn rlt_tensor_log10_out(self_: *const rlt_tensor, out: *co
     })
 }
 
+// ---- log1p ----
+
 /// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
 ///
 /// `out_i = ln(1 + self_i)`
@@ -309,6 +319,8 @@ pub unsafe extern "C" fn rlt_tensor_log1p_out(self_: *const rlt_tensor, out: *co
         }
     })
 }
+
+// ---- rsqrt ----
 
 /// Takes the inverse of the square root of each element.
 ///
@@ -371,6 +383,8 @@ pub unsafe extern "C" fn rlt_tensor_rsqrt_out(self_: *const rlt_tensor, out: *co
     })
 }
 
+// ---- square ----
+
 /// Multiplies each element by itself; bools give integers.
 ///
 /// `out_i = self_i^2`
@@ -431,6 +445,8 @@ pub unsafe extern "C" fn rlt_tensor_square_out(self_: *const rlt_tensor, out: *c
         }
     })
 }
+
+// ---- sin ----
 
 /// Takes the sine of each element, in radians.
 ///
@@ -493,6 +509,8 @@ pub unsafe extern "C" fn rlt_tensor_sin_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+// ---- cos ----
+
 /// Takes the cosine of each element, in radians.
 ///
 /// `out_i = cos(self_i)`
@@ -553,6 +571,8 @@ pub unsafe extern "C" fn rlt_tensor_cos_out(self_: *const rlt_tensor, out: *cons
         }
     })
 }
+
+// ---- tan ----
 
 /// Takes the tangent of each element, in radians.
 ///
@@ -615,6 +635,8 @@ pub unsafe extern "C" fn rlt_tensor_tan_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+// ---- asin ----
+
 /// Takes the arcsine of each element.
 ///
 /// `out_i = arcsin(self_i)`
@@ -675,6 +697,8 @@ pub unsafe extern "C" fn rlt_tensor_asin_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- acos ----
 
 /// Takes the arccosine of each element.
 ///
@@ -737,6 +761,8 @@ pub unsafe extern "C" fn rlt_tensor_acos_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- atan ----
+
 /// Takes the arctangent of each element.
 ///
 /// `out_i = arctan(self_i)`
@@ -797,6 +823,8 @@ pub unsafe extern "C" fn rlt_tensor_atan_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- sinh ----
 
 /// Takes the hyperbolic sine of each element.
 ///
@@ -859,6 +887,8 @@ pub unsafe extern "C" fn rlt_tensor_sinh_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- cosh ----
+
 /// Takes the hyperbolic cosine of each element.
 ///
 /// `out_i = cosh(self_i)`
@@ -919,6 +949,8 @@ pub unsafe extern "C" fn rlt_tensor_cosh_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- tanh ----
 
 /// Takes the hyperbolic tangent of each element.
 ///
@@ -981,6 +1013,8 @@ pub unsafe extern "C" fn rlt_tensor_tanh_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- asinh ----
+
 /// Takes the inverse hyperbolic sine of each element.
 ///
 /// `out_i = arsinh(self_i)`
@@ -1041,6 +1075,8 @@ pub unsafe extern "C" fn rlt_tensor_asinh_out(self_: *const rlt_tensor, out: *co
         }
     })
 }
+
+// ---- acosh ----
 
 /// Takes the inverse hyperbolic cosine of each element.
 ///
@@ -1103,6 +1139,8 @@ pub unsafe extern "C" fn rlt_tensor_acosh_out(self_: *const rlt_tensor, out: *co
     })
 }
 
+// ---- atanh ----
+
 /// Takes the inverse hyperbolic tangent of each element.
 ///
 /// `out_i = artanh(self_i)`
@@ -1163,6 +1201,8 @@ pub unsafe extern "C" fn rlt_tensor_atanh_out(self_: *const rlt_tensor, out: *co
         }
     })
 }
+
+// ---- sigmoid ----
 
 /// Takes the logistic function of each element.
 ///
@@ -1225,6 +1265,8 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_out(self_: *const rlt_tensor, out: *
     })
 }
 
+// ---- erf ----
+
 /// Takes the error function of each element.
 ///
 /// `out_i = erf(self_i)`
@@ -1286,6 +1328,8 @@ pub unsafe extern "C" fn rlt_tensor_erf_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+// ---- erfc ----
+
 /// Takes the complement of the error function of each element, small results exactly too.
 ///
 /// `out_i = 1 - erf(self_i)`
@@ -1346,6 +1390,8 @@ pub unsafe extern "C" fn rlt_tensor_erfc_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- pow ----
 
 /// Raises each element to a power.
 ///
@@ -1545,6 +1591,8 @@ pub unsafe extern "C" fn rlt_tensor_pow_Scalar_out(
     })
 }
 
+// ---- tanh_backward ----
+
 /// Passes a gradient on through the hyperbolic tangent.
 ///
 /// `out_i = grad_output_i * conj(1 - output_i^2)`
@@ -1599,6 +1647,8 @@ pub unsafe extern "C" fn rlt_tensor_tanh_backward_grad_input(
     })
 }
 
+// ---- sigmoid_backward ----
+
 /// Passes a gradient on through the logistic function.
 ///
 /// `out_i = grad_output_i * conj((1 - output_i) * output_i)`
@@ -1652,6 +1702,8 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_backward_grad_input(
         }
     })
 }
+
+// ---- sinc ----
 
 /// Takes the sine of pi times each element, over that.
 ///
@@ -1714,6 +1766,8 @@ pub unsafe extern "C" fn rlt_tensor_sinc_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- deg2rad ----
+
 /// Turns degrees into radians.
 ///
 /// `out_i = self_i * pi / 180`
@@ -1775,6 +1829,8 @@ pub unsafe extern "C" fn rlt_tensor_deg2rad_out(self_: *const rlt_tensor, out: *
     })
 }
 
+// ---- rad2deg ----
+
 /// Turns radians into degrees.
 ///
 /// `out_i = self_i * 180 / pi`
@@ -1835,6 +1891,8 @@ pub unsafe extern "C" fn rlt_tensor_rad2deg_out(self_: *const rlt_tensor, out: *
         }
     })
 }
+
+// ---- atan2 ----
 
 /// Takes the angle of the points (other, self).
 ///
@@ -1911,6 +1969,8 @@ pub unsafe extern "C" fn rlt_tensor_atan2_out(
     })
 }
 
+// ---- hypot ----
+
 /// Takes the distance of the points (self, other) from 0, without overflow on the way.
 ///
 /// `out_i = sqrt(self_i^2 + other_i^2)`
@@ -1986,6 +2046,8 @@ pub unsafe extern "C" fn rlt_tensor_hypot_out(
     })
 }
 
+// ---- logaddexp ----
+
 /// Takes the logarithm of the sum of exponentials, without overflow on the way.
 ///
 /// `out_i = ln(e^(self_i) + e^(other_i))`
@@ -2039,6 +2101,8 @@ pub unsafe extern "C" fn rlt_tensor_logaddexp_out(
     })
 }
 
+// ---- logaddexp2 ----
+
 /// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
 ///
 /// `out_i = log_2(2^(self_i) + 2^(other_i))`
@@ -2091,6 +2155,8 @@ pub unsafe extern "C" fn rlt_tensor_logaddexp2_out(
         }
     })
 }
+
+// ---- xlogy ----
 
 /// Multiplies each element by the logarithm of another; 0 where the first is.
 ///
@@ -2289,6 +2355,8 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_OutScalar_Other(
         }
     })
 }
+
+// ---- float_power ----
 
 /// Raises each element to a power, in doubles.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor, rlt_tensor_options};
 use rushlight_tensor::ops;
 
+// ---- scalar_tensor ----
+
 /// Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
 ///
 /// `out = s`
@@ -30,6 +32,8 @@ pub unsafe extern "C" fn rlt_tensor_scalar_tensor(
         }
     })
 }
+
+// ---- eye ----
 
 /// Makes a square matrix with ones on the diagonal and zeros elsewhere.
 ///
@@ -117,6 +121,8 @@ pub unsafe extern "C" fn rlt_tensor_eye_m_out(n: i64, m: i64, out: *const rlt_te
         }
     })
 }
+
+// ---- linspace ----
 
 /// Makes numbers that are evenly spaced from one to another, both included.
 ///
@@ -341,6 +347,8 @@ pub unsafe extern "C" fn rlt_tensor_linspace_Scalar_Tensor_out(
         }
     })
 }
+
+// ---- logspace ----
 
 /// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
 ///
@@ -578,6 +586,8 @@ pub unsafe extern "C" fn rlt_tensor_logspace_Scalar_Tensor_out(
     })
 }
 
+// ---- tril_indices ----
+
 /// Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
 ///
 /// `out = all (i, j) with j <= i + offset`
@@ -605,6 +615,8 @@ pub unsafe extern "C" fn rlt_tensor_tril_indices(
     })
 }
 
+// ---- triu_indices ----
+
 /// Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
 ///
 /// `out = all (i, j) with j >= i + offset`
@@ -631,6 +643,8 @@ pub unsafe extern "C" fn rlt_tensor_triu_indices(
         }
     })
 }
+
+// ---- empty_permuted ----
 
 /// Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its
 /// elements.
@@ -663,6 +677,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_permuted(
     })
 }
 
+// ---- new_empty ----
+
 /// Makes a tensor with the dtype and device of another, without setting its elements.
 ///
 /// `out_i = unspecified`
@@ -691,6 +707,8 @@ pub unsafe extern "C" fn rlt_tensor_new_empty(
         }
     })
 }
+
+// ---- new_empty_strided ----
 
 /// Makes a tensor with the dtype and device of another and the given strides, without setting its
 /// elements.
@@ -725,6 +743,8 @@ pub unsafe extern "C" fn rlt_tensor_new_empty_strided(
     })
 }
 
+// ---- new_full ----
+
 /// Makes a tensor with the dtype and device of another, filled with one value.
 ///
 /// `out_i = fill_value`
@@ -756,6 +776,8 @@ pub unsafe extern "C" fn rlt_tensor_new_full(
     })
 }
 
+// ---- new_ones ----
+
 /// Makes a tensor of ones with the dtype and device of another.
 ///
 /// `out_i = 1`
@@ -785,6 +807,8 @@ pub unsafe extern "C" fn rlt_tensor_new_ones(
     })
 }
 
+// ---- new_zeros ----
+
 /// Makes a tensor of zeros with the dtype and device of another.
 ///
 /// `out_i = 0`
@@ -813,6 +837,8 @@ pub unsafe extern "C" fn rlt_tensor_new_zeros(
         }
     })
 }
+
+// ---- polar ----
 
 /// Makes complex numbers of their sizes and angles.
 ///
@@ -865,6 +891,8 @@ pub unsafe extern "C" fn rlt_tensor_polar_out(
     })
 }
 
+// ---- resize ----
+
 /// Gives the tensor other sizes, and more memory if they need it; elements that were not there before
 /// are not set.
 ///
@@ -892,6 +920,8 @@ pub unsafe extern "C" fn rlt_tensor_resize_(
         }
     })
 }
+
+// ---- resize_as ----
 
 /// Gives the tensor the sizes of another, and more memory if they need it; elements that were not there
 /// before are not set.
@@ -921,6 +951,8 @@ pub unsafe extern "C" fn rlt_tensor_resize_as_(
     })
 }
 
+// ---- lift_fresh_copy ----
+
 /// Copies a tensor that was made from literals; the gradient passes through.
 ///
 /// `out_i = self_i`
@@ -940,6 +972,8 @@ pub unsafe extern "C" fn rlt_tensor_lift_fresh_copy(self_: *const rlt_tensor, ou
         }
     })
 }
+
+// ---- bartlett_window ----
 
 /// A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is
 /// longer by one, for spectra.
@@ -993,6 +1027,8 @@ pub unsafe extern "C" fn rlt_tensor_bartlett_window_periodic(
         }
     })
 }
+
+// ---- blackman_window ----
 
 /// A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by
 /// one, for spectra.
@@ -1048,6 +1084,8 @@ pub unsafe extern "C" fn rlt_tensor_blackman_window_periodic(
     })
 }
 
+// ---- hann_window ----
+
 /// A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for
 /// spectra.
 ///
@@ -1100,6 +1138,8 @@ pub unsafe extern "C" fn rlt_tensor_hann_window_periodic(
         }
     })
 }
+
+// ---- hamming_window ----
 
 /// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer
 /// by one, for spectra.
@@ -1217,6 +1257,8 @@ pub unsafe extern "C" fn rlt_tensor_hamming_window_periodic_alpha_beta(
     })
 }
 
+// ---- vander ----
+
 /// Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
 ///
 /// `out[i, j] = x_i^(N - 1 - j)`
@@ -1243,6 +1285,8 @@ pub unsafe extern "C" fn rlt_tensor_vander(
     })
 }
 
+// ---- linalg_vander ----
+
 /// Makes matrices whose columns are rising powers of vectors.
 ///
 /// `out[..., i, j] = x[..., i]^j`
@@ -1267,6 +1311,8 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vander(
         }
     })
 }
+
+// ---- kaiser_window ----
 
 /// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
 /// is cut from one that is longer by one, for spectra.

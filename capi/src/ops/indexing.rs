@@ -6,6 +6,8 @@ use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- index_select ----
+
 /// Takes the slices of a dimension that an index lists.
 ///
 /// `out[..., i, ...] = self[..., index_i, ...]`
@@ -59,6 +61,8 @@ pub unsafe extern "C" fn rlt_tensor_index_select_out(
     })
 }
 
+// ---- index_select_backward ----
+
 /// Adds the gradient of index_select up where it came from.
 ///
 /// `out[..., index_i, ...] += grad[..., i, ...]`
@@ -87,6 +91,8 @@ pub unsafe extern "C" fn rlt_tensor_index_select_backward(
         }
     })
 }
+
+// ---- index_add ----
 
 /// Adds slices of a source at the places that an index lists; repeated places add up.
 ///
@@ -182,6 +188,8 @@ pub unsafe extern "C" fn rlt_tensor_index_add_out(
     })
 }
 
+// ---- gather ----
+
 /// Takes for each place the element that the index names along a dimension.
 ///
 /// `out[i][j] = self[index[i][j]][j] for dim = 0`
@@ -237,6 +245,8 @@ pub unsafe extern "C" fn rlt_tensor_gather_out(
         }
     })
 }
+
+// ---- scatter ----
 
 /// Writes elements of a source to the places that an index names.
 ///
@@ -413,6 +423,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_out(
     })
 }
 
+// ---- scatter_add ----
+
 /// Adds elements of a source at the places that an index names; repeated places add up.
 ///
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
@@ -499,6 +511,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add_out(
         }
     })
 }
+
+// ---- scatter ----
 
 /// Adds elements of a source to those at the places that an index names, or multiplies them;
 /// `scatter_reduce` is its successor.
@@ -692,6 +706,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce_out(
     })
 }
 
+// ---- scatter_reduce ----
+
 /// Puts elements of a source together with those at the places that an index names: sum, prod, mean,
 /// amax or amin.
 ///
@@ -797,6 +813,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two_out(
     })
 }
 
+// ---- index_copy ----
+
 /// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
 ///
 /// `out[..., index_i, ...] = source[..., i, ...]`
@@ -883,6 +901,8 @@ pub unsafe extern "C" fn rlt_tensor_index_copy_out(
         }
     })
 }
+
+// ---- index_fill ----
 
 /// Writes one value to the slices that an index lists.
 ///
@@ -994,6 +1014,8 @@ pub unsafe extern "C" fn rlt_tensor_index_fill_int_Tensor_(
     })
 }
 
+// ---- index_reduce ----
+
 /// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
 ///
 /// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
@@ -1096,6 +1118,8 @@ pub unsafe extern "C" fn rlt_tensor_index_reduce_out(
     })
 }
 
+// ---- take ----
+
 /// Takes the elements that an index names, counted in row-major order whatever the shape.
 ///
 /// `out_i = self.flatten()[index_i]`
@@ -1146,6 +1170,8 @@ pub unsafe extern "C" fn rlt_tensor_take_out(
         }
     })
 }
+
+// ---- put ----
 
 /// Writes elements to the places that an index names, counted in row-major order whatever the shape;
 /// `accumulate` adds them.
@@ -1206,6 +1232,8 @@ pub unsafe extern "C" fn rlt_tensor_put_(
     })
 }
 
+// ---- take_along_dim ----
+
 /// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and
 /// `argmax` give them; of all elements without a dimension.
 ///
@@ -1262,6 +1290,8 @@ pub unsafe extern "C" fn rlt_tensor_take_along_dim_out(
         }
     })
 }
+
+// ---- index ----
 
 /// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its
 /// true elements, and a dimension without index is taken whole.
@@ -1321,6 +1351,8 @@ pub unsafe extern "C" fn rlt_tensor_index_Tensor_out(
         }
     })
 }
+
+// ---- index_put ----
 
 /// Writes values to the elements that indices into several dimensions lead to, the last of several to
 /// one place; `accumulate` adds all, in their order.
@@ -1386,6 +1418,8 @@ pub unsafe extern "C" fn rlt_tensor_index_put_(
         }
     })
 }
+
+// ---- _index_put_impl ----
 
 /// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
 ///
@@ -1460,6 +1494,8 @@ pub unsafe extern "C" fn rlt_tensor__index_put_impl_(
     })
 }
 
+// ---- _unsafe_index ----
+
 /// Takes elements as `index` does; the indices are checked here, too.
 ///
 /// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
@@ -1486,6 +1522,8 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_index_Tensor(
         }
     })
 }
+
+// ---- _unsafe_index_put ----
 
 /// Writes values as `index_put` does; the indices are checked here, too.
 ///
@@ -1518,6 +1556,8 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_index_put(
     })
 }
 
+// ---- _unsafe_masked_index ----
+
 /// Takes the elements that indices lead to where a mask is true, else one value; what lies outside is
 /// moved to the nearest place inside.
 ///
@@ -1548,6 +1588,8 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_masked_index(
         }
     })
 }
+
+// ---- _unsafe_masked_index_put_accumulate ----
 
 /// Adds values where indices lead to and a mask is true: the gradient of `_unsafe_masked_index`.
 ///
@@ -1580,6 +1622,8 @@ pub unsafe extern "C" fn rlt_tensor__unsafe_masked_index_put_accumulate(
         }
     })
 }
+
+// ---- cat ----
 
 /// Joins tensors along a dimension; the dtypes are promoted.
 ///
@@ -1632,6 +1676,8 @@ pub unsafe extern "C" fn rlt_tensor_cat_out(
     })
 }
 
+// ---- select_scatter ----
+
 /// A copy of the tensor with one slice replaced.
 ///
 /// `out[..., index, ...] = src`
@@ -1658,6 +1704,8 @@ pub unsafe extern "C" fn rlt_tensor_select_scatter(
         }
     })
 }
+
+// ---- slice_scatter ----
 
 /// A copy of the tensor with every so many slices replaced.
 ///
@@ -1691,6 +1739,8 @@ pub unsafe extern "C" fn rlt_tensor_slice_scatter(
     })
 }
 
+// ---- diagonal_scatter ----
+
 /// A copy of the tensor with a diagonal replaced.
 ///
 /// `out[i, i + offset] = src[i] for dim1 and dim2`
@@ -1718,6 +1768,8 @@ pub unsafe extern "C" fn rlt_tensor_diagonal_scatter(
         }
     })
 }
+
+// ---- as_strided_scatter ----
 
 /// A copy of the tensor with the elements replaced that the given sizes and strides show.
 ///
@@ -1754,6 +1806,8 @@ pub unsafe extern "C" fn rlt_tensor_as_strided_scatter(
     })
 }
 
+// ---- diag_embed ----
+
 /// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
 ///
 /// `out[..., i, i + offset] = self[..., i]`
@@ -1780,6 +1834,8 @@ pub unsafe extern "C" fn rlt_tensor_diag_embed(
     })
 }
 
+// ---- diag ----
+
 /// The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
 ///
 /// `out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i`
@@ -1800,6 +1856,8 @@ pub unsafe extern "C" fn rlt_tensor_diag(self_: *const rlt_tensor, diagonal: i64
     })
 }
 
+// ---- diagflat ----
+
 /// A matrix with all elements on its diagonal.
 ///
 /// `out[i, i + offset] = self.flatten()[i]`
@@ -1819,6 +1877,8 @@ pub unsafe extern "C" fn rlt_tensor_diagflat(self_: *const rlt_tensor, offset: i
         }
     })
 }
+
+// ---- tril ----
 
 /// The lower triangle of matrices, zeros elsewhere.
 ///
@@ -1881,6 +1941,8 @@ pub unsafe extern "C" fn rlt_tensor_tril_out(self_: *const rlt_tensor, diagonal:
     })
 }
 
+// ---- triu ----
+
 /// The upper triangle of matrices, zeros elsewhere.
 ///
 /// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
@@ -1942,6 +2004,8 @@ pub unsafe extern "C" fn rlt_tensor_triu_out(self_: *const rlt_tensor, diagonal:
     })
 }
 
+// ---- constant_pad_nd ----
+
 /// Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the last
 /// dimension on.
 ///
@@ -1971,6 +2035,8 @@ pub unsafe extern "C" fn rlt_tensor_constant_pad_nd(
     })
 }
 
+// ---- nonzero ----
+
 /// The indices of the elements that differ from zero, in row-major order.
 ///
 /// `out[k] = the coordinates of number k of them`
@@ -1991,6 +2057,8 @@ pub unsafe extern "C" fn rlt_tensor_nonzero(self_: *const rlt_tensor, out0: *mut
     })
 }
 
+// ---- argwhere ----
+
 /// The indices of the elements that differ from zero, in row-major order.
 ///
 /// `out[k] = the coordinates of number k of them`
@@ -2010,6 +2078,8 @@ pub unsafe extern "C" fn rlt_tensor_argwhere(self_: *const rlt_tensor, out0: *mu
         }
     })
 }
+
+// ---- masked_select ----
 
 /// The elements under a mask, in row-major order.
 ///
@@ -2035,6 +2105,8 @@ pub unsafe extern "C" fn rlt_tensor_masked_select(
         }
     })
 }
+
+// ---- masked_scatter ----
 
 /// A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major
 /// order.

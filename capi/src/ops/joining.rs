@@ -6,6 +6,8 @@ use crate::tensor::{rlt_tensor, rlt_tensor_list};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- stack ----
+
 /// Joins tensors along a new dimension; the dtypes are promoted.
 ///
 /// `out[..., k, ...] = tensors[k][...]`
@@ -57,6 +59,8 @@ pub unsafe extern "C" fn rlt_tensor_stack_out(
     })
 }
 
+// ---- hstack ----
+
 /// Joins tensors side by side: along the second dimension, vectors along their only one.
 ///
 /// `out = cat(tensors, 1), or 0 for vectors`
@@ -80,6 +84,8 @@ pub unsafe extern "C" fn rlt_tensor_hstack(
         }
     })
 }
+
+// ---- vstack ----
 
 /// Joins tensors one above the other; vectors are rows.
 ///
@@ -105,6 +111,8 @@ pub unsafe extern "C" fn rlt_tensor_vstack(
     })
 }
 
+// ---- dstack ----
+
 /// Joins tensors in depth, along the third dimension.
 ///
 /// `out = cat(atleast_3d(tensors), 2)`
@@ -129,6 +137,8 @@ pub unsafe extern "C" fn rlt_tensor_dstack(
     })
 }
 
+// ---- column_stack ----
+
 /// Joins tensors side by side; vectors are columns.
 ///
 /// `out = hstack(tensors), vectors with a second dimension of size 1`
@@ -152,6 +162,8 @@ pub unsafe extern "C" fn rlt_tensor_column_stack(
         }
     })
 }
+
+// ---- atleast_1d ----
 
 /// Gives a tensor without dimensions one.
 ///
@@ -197,6 +209,8 @@ pub unsafe extern "C" fn rlt_tensor_atleast_1d_Sequence(
     })
 }
 
+// ---- atleast_2d ----
+
 /// Gives a tensor two dimensions at least: a vector becomes a row.
 ///
 /// `out_i = self_i in row-major order`
@@ -240,6 +254,8 @@ pub unsafe extern "C" fn rlt_tensor_atleast_2d_Sequence(
         }
     })
 }
+
+// ---- atleast_3d ----
 
 /// Gives a tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
 ///
@@ -285,6 +301,8 @@ pub unsafe extern "C" fn rlt_tensor_atleast_3d_Sequence(
     })
 }
 
+// ---- chunk ----
+
 /// Splits a dimension into at most so many parts of equal size; the last may be smaller.
 ///
 /// `out = split(self, ceil(d / chunks), dim)`
@@ -309,6 +327,8 @@ pub unsafe extern "C" fn rlt_tensor_chunk(
         }
     })
 }
+
+// ---- tensor_split ----
 
 /// Splits a dimension into exactly so many parts, the first ones longer by one where they cannot be
 /// equal.
@@ -390,6 +410,8 @@ pub unsafe extern "C" fn rlt_tensor_tensor_split_tensor_indices_or_sections(
     })
 }
 
+// ---- hsplit ----
+
 /// Splits the second dimension, or the only one of a vector into equal parts.
 ///
 /// `see tensor_split`
@@ -439,6 +461,8 @@ pub unsafe extern "C" fn rlt_tensor_hsplit_array(
         }
     })
 }
+
+// ---- vsplit ----
 
 /// Splits the first dimension into equal parts.
 ///
@@ -490,6 +514,8 @@ pub unsafe extern "C" fn rlt_tensor_vsplit_array(
     })
 }
 
+// ---- dsplit ----
+
 /// Splits the third dimension into equal parts.
 ///
 /// `see tensor_split`
@@ -540,6 +566,8 @@ pub unsafe extern "C" fn rlt_tensor_dsplit_array(
     })
 }
 
+// ---- repeat ----
+
 /// Repeats the tensor along its dimensions; further ones are put in front.
 ///
 /// `out[i] = self[i mod d]`
@@ -565,6 +593,8 @@ pub unsafe extern "C" fn rlt_tensor_repeat(
         }
     })
 }
+
+// ---- tile ----
 
 /// Repeats the tensor along its last dimensions.
 ///
@@ -592,6 +622,8 @@ pub unsafe extern "C" fn rlt_tensor_tile(
     })
 }
 
+// ---- broadcast_to ----
+
 /// Shows the tensor with a larger shape, dimensions of size 1 repeated without copying.
 ///
 /// `out[i] = self[i], 0 for dimensions of size 1`
@@ -618,6 +650,8 @@ pub unsafe extern "C" fn rlt_tensor_broadcast_to(
     })
 }
 
+// ---- broadcast_tensors ----
+
 /// Shows all tensors with the shape that they broadcast to.
 ///
 /// `out_k = broadcast_to(tensors_k, shape)`
@@ -641,6 +675,8 @@ pub unsafe extern "C" fn rlt_tensor_broadcast_tensors(
         }
     })
 }
+
+// ---- meshgrid ----
 
 /// Spreads vectors over a grid: one tensor of coordinates for each.
 ///
@@ -692,6 +728,8 @@ pub unsafe extern "C" fn rlt_tensor_meshgrid(
     })
 }
 
+// ---- cartesian_prod ----
+
 /// Lists all combinations of elements of vectors.
 ///
 /// `out = stack(meshgrid(tensors), -1), one row for each`
@@ -716,6 +754,8 @@ pub unsafe extern "C" fn rlt_tensor_cartesian_prod(
     })
 }
 
+// ---- block_diag ----
+
 /// Puts matrices on the diagonal of a larger one, zeros elsewhere.
 ///
 /// `out = the matrices, corner to corner`
@@ -739,6 +779,8 @@ pub unsafe extern "C" fn rlt_tensor_block_diag(
         }
     })
 }
+
+// ---- flip ----
 
 /// Turns dimensions around.
 ///
@@ -766,6 +808,8 @@ pub unsafe extern "C" fn rlt_tensor_flip(
     })
 }
 
+// ---- fliplr ----
+
 /// Turns the second dimension around.
 ///
 /// `out = flip(self, 1)`
@@ -786,6 +830,8 @@ pub unsafe extern "C" fn rlt_tensor_fliplr(self_: *const rlt_tensor, out0: *mut 
     })
 }
 
+// ---- flipud ----
+
 /// Turns the first dimension around.
 ///
 /// `out = flip(self, 0)`
@@ -805,6 +851,8 @@ pub unsafe extern "C" fn rlt_tensor_flipud(self_: *const rlt_tensor, out0: *mut 
         }
     })
 }
+
+// ---- roll ----
 
 /// Shifts dimensions around: what leaves at the end comes in at the start. Without dimensions all
 /// elements are shifted as a vector.
@@ -836,6 +884,8 @@ pub unsafe extern "C" fn rlt_tensor_roll(
     })
 }
 
+// ---- rot90 ----
+
 /// Turns a plane of two dimensions by quarters.
 ///
 /// `out = flip(transpose(self)) for k = 1`
@@ -863,6 +913,8 @@ pub unsafe extern "C" fn rlt_tensor_rot90(
     })
 }
 
+// ---- unsafe_chunk ----
+
 /// Splits a dimension as chunk does; the parts are not counted as views of one another.
 ///
 /// `out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)`
@@ -887,6 +939,8 @@ pub unsafe extern "C" fn rlt_tensor_unsafe_chunk(
         }
     })
 }
+
+// ---- _chunk_cat ----
 
 /// Cuts each tensor along a dimension into as many parts, padded with zeros, and puts the parts of the
 /// same number side by side.
@@ -915,6 +969,8 @@ pub unsafe extern "C" fn rlt_tensor__chunk_cat(
         }
     })
 }
+
+// ---- pad_sequence ----
 
 /// Puts sequences side by side in one tensor, the short ones padded behind or in front, in the dtype of
 /// the first.

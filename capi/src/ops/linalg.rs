@@ -6,6 +6,8 @@ use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- mm ----
+
 /// Multiplies two matrices.
 ///
 /// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
@@ -57,6 +59,8 @@ pub unsafe extern "C" fn rlt_tensor_mm_out(
     })
 }
 
+// ---- bmm ----
+
 /// Multiplies two batches of matrices, matrix by matrix.
 ///
 /// `out[b, i, j] = sum_k self[b, i, k] * mat2[b, k, j]`
@@ -107,6 +111,8 @@ pub unsafe extern "C" fn rlt_tensor_bmm_out(
         }
     })
 }
+
+// ---- addmm ----
 
 /// Multiplies two matrices and adds a third; with beta = 0 the third is not read.
 ///
@@ -205,6 +211,8 @@ pub unsafe extern "C" fn rlt_tensor_addmm_out(
     })
 }
 
+// ---- baddbmm ----
+
 /// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
 ///
 /// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
@@ -299,6 +307,8 @@ pub unsafe extern "C" fn rlt_tensor_baddbmm_out(
         }
     })
 }
+
+// ---- addbmm ----
 
 /// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
 ///
@@ -395,6 +405,8 @@ pub unsafe extern "C" fn rlt_tensor_addbmm_out(
     })
 }
 
+// ---- mv ----
+
 /// Multiplies a matrix and a vector.
 ///
 /// `out[i] = sum_k self[i, k] * vec[k]`
@@ -445,6 +457,8 @@ pub unsafe extern "C" fn rlt_tensor_mv_out(
         }
     })
 }
+
+// ---- addmv ----
 
 /// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
 ///
@@ -540,6 +554,8 @@ pub unsafe extern "C" fn rlt_tensor_addmv_out(
     })
 }
 
+// ---- dot ----
+
 /// Multiplies two vectors; complex numbers are not conjugated.
 ///
 /// `out = sum_k self[k] * tensor[k]`
@@ -590,6 +606,8 @@ pub unsafe extern "C" fn rlt_tensor_dot_out(
         }
     })
 }
+
+// ---- vdot ----
 
 /// Multiplies the conjugate of a vector and a vector.
 ///
@@ -642,6 +660,8 @@ pub unsafe extern "C" fn rlt_tensor_vdot_out(
     })
 }
 
+// ---- inner ----
+
 /// Sums products along the last dimensions; a number multiplies the other tensor.
 ///
 /// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
@@ -692,6 +712,8 @@ pub unsafe extern "C" fn rlt_tensor_inner_out(
         }
     })
 }
+
+// ---- outer ----
 
 /// Multiplies each element of a vector with each of another one.
 ///
@@ -744,6 +766,8 @@ pub unsafe extern "C" fn rlt_tensor_outer_out(
     })
 }
 
+// ---- ger ----
+
 /// Another name of `outer`.
 ///
 /// `out[i, j] = self[i] * vec2[j]`
@@ -794,6 +818,8 @@ pub unsafe extern "C" fn rlt_tensor_ger_out(
         }
     })
 }
+
+// ---- addr ----
 
 /// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
 /// that is not read.
@@ -892,6 +918,8 @@ pub unsafe extern "C" fn rlt_tensor_addr_out(
     })
 }
 
+// ---- chain_matmul ----
+
 /// Multiplies matrices, in the order that takes the fewest multiplications.
 ///
 /// `out = matrices[0] @ matrices[1] @ ...`
@@ -940,6 +968,8 @@ pub unsafe extern "C" fn rlt_tensor_chain_matmul_out(
         }
     })
 }
+
+// ---- linalg_multi_dot ----
 
 /// Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may
 /// be vectors.
@@ -994,6 +1024,8 @@ pub unsafe extern "C" fn rlt_tensor_linalg_multi_dot_out(
     })
 }
 
+// ---- _int_mm ----
+
 /// Multiplies two matrices of signed bytes into one of 32-bit integers.
 ///
 /// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
@@ -1044,6 +1076,8 @@ pub unsafe extern "C" fn rlt_tensor__int_mm_out(
         }
     })
 }
+
+// ---- matmul ----
 
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
 ///
@@ -1100,6 +1134,8 @@ pub unsafe extern "C" fn rlt_tensor_matmul_out(
     })
 }
 
+// ---- linear ----
+
 /// Applies a linear map to the last dimension.
 ///
 /// `out = input @ weight^T + bias`
@@ -1155,6 +1191,8 @@ pub unsafe extern "C" fn rlt_tensor_linear_out(
     })
 }
 
+// ---- einsum ----
+
 /// Sums products of elements over named dimensions, as an equation in Einstein's notation says. The
 /// tensors are multiplied from left to right, or in pairs that a path lists.
 ///
@@ -1185,6 +1223,8 @@ pub unsafe extern "C" fn rlt_tensor_einsum(
         }
     })
 }
+
+// ---- tensordot ----
 
 /// Sums products of elements over pairs of dimensions of two tensors.
 ///
@@ -1217,6 +1257,8 @@ pub unsafe extern "C" fn rlt_tensor_tensordot(
     })
 }
 
+// ---- linalg_cross ----
+
 /// Multiplies vectors of three elements along a dimension: the cross product.
 ///
 /// `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
@@ -1243,6 +1285,8 @@ pub unsafe extern "C" fn rlt_tensor_linalg_cross(
         }
     })
 }
+
+// ---- cross ----
 
 /// Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
 ///
@@ -1272,6 +1316,8 @@ pub unsafe extern "C" fn rlt_tensor_cross(
     })
 }
 
+// ---- linalg_vecdot ----
+
 /// Multiplies vectors along a dimension, the first conjugated.
 ///
 /// `out = sum over dim of conj(x) * y`
@@ -1299,6 +1345,8 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vecdot(
     })
 }
 
+// ---- trace ----
+
 /// Sums the diagonal of a matrix; integers give int64.
 ///
 /// `out = sum_i self[i, i]`
@@ -1318,6 +1366,8 @@ pub unsafe extern "C" fn rlt_tensor_trace(self_: *const rlt_tensor, out0: *mut *
         }
     })
 }
+
+// ---- linalg_diagonal ----
 
 /// Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
 ///
@@ -1345,6 +1395,8 @@ pub unsafe extern "C" fn rlt_tensor_linalg_diagonal(
     })
 }
 
+// ---- kron ----
+
 /// Multiplies each element of a tensor with a whole other one: the Kronecker product.
 ///
 /// `out[i * m + j] = self[i] * other[j] for each dimension, of size m in other`
@@ -1369,6 +1421,8 @@ pub unsafe extern "C" fn rlt_tensor_kron(
         }
     })
 }
+
+// ---- linalg_matmul ----
 
 /// Another name of `matmul`.
 ///

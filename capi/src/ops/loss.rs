@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- log_softmax ----
+
 /// Takes the logarithm of softmax along a dimension, without overflow.
 ///
 /// `out_i = self_i - ln(sum_j e^(self_j))`
@@ -60,6 +62,8 @@ pub unsafe extern "C" fn rlt_tensor_log_softmax_int_out(
     })
 }
 
+// ---- _log_softmax ----
+
 /// The kernel of log_softmax; `half_to_float` computes half precision into float.
 ///
 /// `out_i = self_i - ln(sum_j e^(self_j))`
@@ -111,6 +115,8 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax_out(
     })
 }
 
+// ---- _log_softmax_backward_data ----
+
 /// The gradient of log_softmax.
 ///
 /// `out_i = grad_output_i - e^(output_i) * sum_j grad_output_j`
@@ -139,6 +145,8 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax_backward_data(
         }
     })
 }
+
+// ---- nll_loss ----
 
 /// The negative log-likelihood of the target classes under log-probabilities.
 ///
@@ -203,6 +211,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_out(
     })
 }
 
+// ---- nll_loss_nd ----
+
 /// nll_loss with any number of dimensions after the classes.
 ///
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
@@ -233,6 +243,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_nd(
         }
     })
 }
+
+// ---- nll_loss_forward ----
 
 /// nll_loss together with the sum of the weights that took part.
 ///
@@ -313,6 +325,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_forward_output(
         }
     })
 }
+
+// ---- nll_loss_backward ----
 
 /// The gradient of nll_loss.
 ///
@@ -402,6 +416,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_backward_grad_input(
     })
 }
 
+// ---- cross_entropy_loss ----
+
 /// The cross entropy between scores and targets: classes, or probabilities of the shape of the scores.
 ///
 /// `out = nll_loss(log_softmax(self, 1), target), with targets smoothed toward 1 / C by
@@ -442,6 +458,8 @@ pub unsafe extern "C" fn rlt_tensor_cross_entropy_loss(
         }
     })
 }
+
+// ---- mse_loss ----
 
 /// The squared distance of each element to its target.
 ///
@@ -497,6 +515,8 @@ pub unsafe extern "C" fn rlt_tensor_mse_loss_out(
         }
     })
 }
+
+// ---- mse_loss_backward ----
 
 /// Passes a gradient on through `mse_loss`.
 ///
@@ -556,6 +576,8 @@ pub unsafe extern "C" fn rlt_tensor_mse_loss_backward_grad_input(
     })
 }
 
+// ---- smooth_l1_loss ----
+
 /// The distance of each element to its target, squared where it is small.
 ///
 /// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
@@ -613,6 +635,8 @@ pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_out(
         }
     })
 }
+
+// ---- smooth_l1_loss_backward ----
 
 /// Passes a gradient on through `smooth_l1_loss`.
 ///
@@ -675,6 +699,8 @@ pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_backward_grad_input(
     })
 }
 
+// ---- huber_loss ----
+
 /// Half the squared distance of each element to its target, linear where it is large.
 ///
 /// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta /
@@ -734,6 +760,8 @@ pub unsafe extern "C" fn rlt_tensor_huber_loss_out(
         }
     })
 }
+
+// ---- huber_loss_backward ----
 
 /// Passes a gradient on through `huber_loss`.
 ///
@@ -795,6 +823,8 @@ pub unsafe extern "C" fn rlt_tensor_huber_loss_backward_out(
         }
     })
 }
+
+// ---- binary_cross_entropy ----
 
 /// The cross entropy between probabilities and targets, element by element.
 ///
@@ -862,6 +892,8 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_out(
         }
     })
 }
+
+// ---- binary_cross_entropy_backward ----
 
 /// Passes a gradient on through `binary_cross_entropy`.
 ///
@@ -933,6 +965,8 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_backward_grad_input(
     })
 }
 
+// ---- binary_cross_entropy_with_logits ----
+
 /// The cross entropy between logistic functions of scores and targets, without overflow.
 ///
 /// `out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i =
@@ -971,6 +1005,8 @@ pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_with_logits(
     })
 }
 
+// ---- l1_loss ----
+
 /// The distance of each element to its target.
 ///
 /// `out = mean over i of |self_i - target_i|`
@@ -996,6 +1032,8 @@ pub unsafe extern "C" fn rlt_tensor_l1_loss(
         }
     })
 }
+
+// ---- kl_div ----
 
 /// The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
 ///
@@ -1024,6 +1062,8 @@ pub unsafe extern "C" fn rlt_tensor_kl_div(
         }
     })
 }
+
+// ---- poisson_nll_loss ----
 
 /// The negative log likelihood of counts under Poisson distributions.
 ///
@@ -1056,6 +1096,8 @@ pub unsafe extern "C" fn rlt_tensor_poisson_nll_loss(
     })
 }
 
+// ---- soft_margin_loss ----
+
 /// The logistic loss of scores for classes -1 and 1.
 ///
 /// `out = mean over i of ln(1 + e^(-target_i self_i))`
@@ -1081,6 +1123,8 @@ pub unsafe extern "C" fn rlt_tensor_soft_margin_loss(
         }
     })
 }
+
+// ---- hinge_embedding_loss ----
 
 /// Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
 ///
@@ -1108,6 +1152,8 @@ pub unsafe extern "C" fn rlt_tensor_hinge_embedding_loss(
         }
     })
 }
+
+// ---- margin_ranking_loss ----
 
 /// By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
 ///
@@ -1138,6 +1184,8 @@ pub unsafe extern "C" fn rlt_tensor_margin_ranking_loss(
         }
     })
 }
+
+// ---- cosine_embedding_loss ----
 
 /// How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a
 /// margin.
@@ -1170,6 +1218,8 @@ pub unsafe extern "C" fn rlt_tensor_cosine_embedding_loss(
         }
     })
 }
+
+// ---- triplet_margin_loss ----
 
 /// By how much anchors are not nearer to positive than to negative samples by a margin.
 ///
@@ -1214,6 +1264,8 @@ pub unsafe extern "C" fn rlt_tensor_triplet_margin_loss(
     })
 }
 
+// ---- nll_loss2d ----
+
 /// nll_loss of images: a class for each place.
 ///
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
@@ -1244,6 +1296,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss2d(
         }
     })
 }
+
+// ---- nll_loss2d_forward ----
 
 /// nll_loss2d together with the sum of the weights that took part.
 ///
@@ -1280,6 +1334,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss2d_forward(
         }
     })
 }
+
+// ---- nll_loss2d_backward ----
 
 /// The gradient of nll_loss2d.
 ///
@@ -1323,6 +1379,8 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss2d_backward(
     })
 }
 
+// ---- multi_margin_loss ----
+
 /// By how much the score of the target class does not exceed those of the others by a margin.
 ///
 /// `out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y
@@ -1358,6 +1416,8 @@ pub unsafe extern "C" fn rlt_tensor_multi_margin_loss(
     })
 }
 
+// ---- multilabel_margin_loss ----
+
 /// By how much the scores of the target classes do not exceed those of the others by 1.
 ///
 /// `out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] +
@@ -1385,6 +1445,8 @@ pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss(
         }
     })
 }
+
+// ---- multilabel_margin_loss_forward ----
 
 /// multilabel_margin_loss together with a 1 for each class that is a label.
 ///
@@ -1417,6 +1479,8 @@ pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss_forward(
     })
 }
 
+// ---- multilabel_margin_loss_backward ----
+
 /// The gradient of multilabel_margin_loss.
 ///
 /// `out[n, c] = grad_output / C for each label that c does not fall short of by 1, minus that for each
@@ -1448,6 +1512,8 @@ pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss_backward(
         }
     })
 }
+
+// ---- ctc_loss ----
 
 /// The negative log likelihood of target sequences under all their alignments with an input, by
 /// connectionist temporal classification.
@@ -1538,6 +1604,8 @@ pub unsafe extern "C" fn rlt_tensor_ctc_loss_Tensor(
     })
 }
 
+// ---- _ctc_loss ----
+
 /// The negative log likelihoods of ctc_loss, and the logarithms of the likelihoods up to each step and
 /// label.
 ///
@@ -1578,6 +1646,8 @@ pub unsafe extern "C" fn rlt_tensor__ctc_loss(
         }
     })
 }
+
+// ---- _ctc_loss_backward ----
 
 /// The gradient of ctc_loss.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 
+// ---- softmax ----
+
 /// Scales scores along a dimension to probabilities.
 ///
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
@@ -60,6 +62,8 @@ pub unsafe extern "C" fn rlt_tensor_softmax_int_out(
     })
 }
 
+// ---- _softmax ----
+
 /// The kernel of softmax; `half_to_float` computes half precision into float.
 ///
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
@@ -111,6 +115,8 @@ pub unsafe extern "C" fn rlt_tensor__softmax_out(
     })
 }
 
+// ---- _softmax_backward_data ----
+
 /// The gradient of softmax.
 ///
 /// `out_i = output_i * (grad_output_i - sum_j grad_output_j * output_j)`
@@ -139,6 +145,8 @@ pub unsafe extern "C" fn rlt_tensor__softmax_backward_data(
         }
     })
 }
+
+// ---- layer_norm ----
 
 /// Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
 ///
@@ -181,6 +189,8 @@ pub unsafe extern "C" fn rlt_tensor_layer_norm(
     })
 }
 
+// ---- native_layer_norm ----
+
 /// layer_norm together with the mean and the reciprocal standard deviation of each row.
 ///
 /// `result0 = (input - result1) * result2 * weight + bias`
@@ -220,6 +230,8 @@ pub unsafe extern "C" fn rlt_tensor_native_layer_norm(
         }
     })
 }
+
+// ---- _layer_norm_backward_input ----
 
 /// The gradient of layer_norm by the input.
 ///
@@ -263,6 +275,8 @@ pub unsafe extern "C" fn rlt_tensor__layer_norm_backward_input(
     })
 }
 
+// ---- _layer_norm_backward_weight ----
+
 /// The gradient of layer_norm by the weight.
 ///
 /// `out = sum over rows of grad * (input - mean) * rstd`
@@ -297,6 +311,8 @@ pub unsafe extern "C" fn rlt_tensor__layer_norm_backward_weight(
         }
     })
 }
+
+// ---- dropout ----
 
 /// While training, sets each element to zero with probability p and scales up the others; otherwise
 /// returns the input.
@@ -345,6 +361,8 @@ pub unsafe extern "C" fn rlt_tensor_dropout_(self_: *const rlt_tensor, p: f64, t
     })
 }
 
+// ---- feature_dropout ----
+
 /// While training, sets each channel to zero with probability p and scales up the others; otherwise
 /// returns the input.
 ///
@@ -391,6 +409,8 @@ pub unsafe extern "C" fn rlt_tensor_feature_dropout_(self_: *const rlt_tensor, p
         }
     })
 }
+
+// ---- alpha_dropout ----
 
 /// While training, sets each element with probability p to what `selu` saturates at, then shifts and
 /// scales so that mean 0 and variance 1 stay; otherwise returns the input.
@@ -441,6 +461,8 @@ pub unsafe extern "C" fn rlt_tensor_alpha_dropout_(self_: *const rlt_tensor, p: 
     })
 }
 
+// ---- feature_alpha_dropout ----
+
 /// alpha_dropout of whole channels.
 ///
 /// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
@@ -488,6 +510,8 @@ pub unsafe extern "C" fn rlt_tensor_feature_alpha_dropout_(self_: *const rlt_ten
     })
 }
 
+// ---- native_dropout ----
+
 /// dropout together with the mask it drew.
 ///
 /// `result0_i = input_i * result1_i / (1 - p), result1_i ~ Bernoulli(1 - p)`
@@ -518,6 +542,8 @@ pub unsafe extern "C" fn rlt_tensor_native_dropout(
     })
 }
 
+// ---- native_dropout_backward ----
+
 /// The gradient of dropout.
 ///
 /// `out_i = grad_output_i * mask_i * scale`
@@ -543,6 +569,8 @@ pub unsafe extern "C" fn rlt_tensor_native_dropout_backward(
         }
     })
 }
+
+// ---- embedding ----
 
 /// Looks up rows of a table by index.
 ///
@@ -573,6 +601,8 @@ pub unsafe extern "C" fn rlt_tensor_embedding(
         }
     })
 }
+
+// ---- embedding_dense_backward ----
 
 /// The gradient of embedding by its table.
 ///
@@ -610,6 +640,8 @@ pub unsafe extern "C" fn rlt_tensor_embedding_dense_backward(
     })
 }
 
+// ---- one_hot ----
+
 /// Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
 ///
 /// `out[..., j] = 1 if j = self[...], else 0`
@@ -634,6 +666,8 @@ pub unsafe extern "C" fn rlt_tensor_one_hot(
         }
     })
 }
+
+// ---- _safe_softmax ----
 
 /// softmax that is 0 where all of a row is minus infinity.
 ///
@@ -661,6 +695,8 @@ pub unsafe extern "C" fn rlt_tensor__safe_softmax(
     })
 }
 
+// ---- embedding_renorm ----
+
 /// Scales those of the looked-up rows of a table whose norm is above a limit down to it.
 ///
 /// `self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices`
@@ -686,6 +722,8 @@ pub unsafe extern "C" fn rlt_tensor_embedding_renorm_(
         }
     })
 }
+
+// ---- bilinear ----
 
 /// A product of two vectors with a matrix for each output.
 ///
@@ -715,6 +753,8 @@ pub unsafe extern "C" fn rlt_tensor_bilinear(
         }
     })
 }
+
+// ---- scaled_dot_product_attention ----
 
 /// Attention: for each query the mean of the values, weighted by how well their keys agree with it.
 ///
@@ -761,6 +801,8 @@ pub unsafe extern "C" fn rlt_tensor_scaled_dot_product_attention(
         }
     })
 }
+
+// ---- embedding_bag ----
 
 /// Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
 ///

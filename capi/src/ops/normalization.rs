@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 
+// ---- batch_norm ----
+
 /// Normalises each channel over the batch, then scales and shifts it; in training the running
 /// statistics follow those of the batch, else they are what is used.
 ///
@@ -53,6 +55,8 @@ pub unsafe extern "C" fn rlt_tensor_batch_norm(
         }
     })
 }
+
+// ---- native_batch_norm ----
 
 /// batch_norm together with the mean and the reciprocal standard deviation of each channel, which are
 /// empty without training.
@@ -105,6 +109,8 @@ pub unsafe extern "C" fn rlt_tensor_native_batch_norm(
         }
     })
 }
+
+// ---- _native_batch_norm_legit ----
 
 /// native_batch_norm whose declaration says that the running statistics change.
 ///
@@ -202,6 +208,8 @@ pub unsafe extern "C" fn rlt_tensor__native_batch_norm_legit_no_stats(
     })
 }
 
+// ---- _batch_norm_with_update ----
+
 /// native_batch_norm in training, with a fourth result that other devices keep notes in: here it is
 /// empty.
 ///
@@ -255,6 +263,8 @@ pub unsafe extern "C" fn rlt_tensor__batch_norm_with_update(
     })
 }
 
+// ---- instance_norm ----
+
 /// Normalises each channel of each sample, then scales and shifts it; the running statistics follow the
 /// means over the samples.
 ///
@@ -302,6 +312,8 @@ pub unsafe extern "C" fn rlt_tensor_instance_norm(
     })
 }
 
+// ---- group_norm ----
+
 /// Normalises groups of the channels of each sample, then scales and shifts each channel.
 ///
 /// `out = (input - mean) / sqrt(var + eps) * weight + bias, mean and variance of a group`
@@ -341,6 +353,8 @@ pub unsafe extern "C" fn rlt_tensor_group_norm(
     })
 }
 
+// ---- _group_norm ----
+
 /// group_norm together with the mean and the reciprocal standard deviation of each group.
 ///
 /// `result0 = (input - result1) * result2 * weight + bias`
@@ -378,6 +392,8 @@ pub unsafe extern "C" fn rlt_tensor__group_norm(
         }
     })
 }
+
+// ---- rms_norm ----
 
 /// Divides the last dimensions by their root mean square, then scales each element.
 ///

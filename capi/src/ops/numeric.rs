@@ -6,6 +6,8 @@ use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- sign ----
+
 /// Takes the sign of each element.
 ///
 /// `out_i = -1, 0 or 1`
@@ -66,6 +68,8 @@ pub unsafe extern "C" fn rlt_tensor_sign_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- ceil ----
 
 /// Rounds each element up; integers stay.
 ///
@@ -128,6 +132,8 @@ pub unsafe extern "C" fn rlt_tensor_ceil_out(self_: *const rlt_tensor, out: *con
     })
 }
 
+// ---- floor ----
+
 /// Rounds each element down; integers stay.
 ///
 /// `out_i = the greatest whole number not above self_i`
@@ -189,6 +195,8 @@ pub unsafe extern "C" fn rlt_tensor_floor_out(self_: *const rlt_tensor, out: *co
     })
 }
 
+// ---- trunc ----
+
 /// Rounds each element towards zero; integers stay.
 ///
 /// `out_i = the whole part of self_i`
@@ -249,6 +257,8 @@ pub unsafe extern "C" fn rlt_tensor_trunc_out(self_: *const rlt_tensor, out: *co
         }
     })
 }
+
+// ---- round ----
 
 /// Rounds each element to the nearest whole number, to the even one of two; integers stay.
 ///
@@ -380,6 +390,8 @@ pub unsafe extern "C" fn rlt_tensor_round_decimals_out(
     })
 }
 
+// ---- frac ----
+
 /// Takes what follows the point.
 ///
 /// `out_i = self_i - trunc(self_i)`
@@ -440,6 +452,8 @@ pub unsafe extern "C" fn rlt_tensor_frac_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- nan_to_num ----
 
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not
 /// told otherwise.
@@ -532,6 +546,8 @@ pub unsafe extern "C" fn rlt_tensor_nan_to_num_out(
         }
     })
 }
+
+// ---- copysign ----
 
 /// Gives each element the sign of another; integers give floating point.
 ///
@@ -680,6 +696,8 @@ pub unsafe extern "C" fn rlt_tensor_copysign_Scalar_out(
     })
 }
 
+// ---- fmod ----
+
 /// Takes the remainder of the division, with the sign of the first.
 ///
 /// `out_i = self_i - other_i * trunc(self_i / other_i)`
@@ -826,6 +844,8 @@ pub unsafe extern "C" fn rlt_tensor_fmod_Scalar_out(
         }
     })
 }
+
+// ---- remainder ----
 
 /// Takes the remainder of the division, with the sign of the second.
 ///
@@ -999,6 +1019,8 @@ pub unsafe extern "C" fn rlt_tensor_remainder_Scalar_Tensor(
     })
 }
 
+// ---- floor_divide ----
+
 /// Divides and rounds down.
 ///
 /// `out_i = floor(self_i / other_i)`
@@ -1120,6 +1142,8 @@ pub unsafe extern "C" fn rlt_tensor_floor_divide_Scalar_(self_: *const rlt_tenso
     })
 }
 
+// ---- minimum ----
+
 /// Takes the smaller of two elements; NaN wins.
 ///
 /// `out_i = min(self_i, other_i)`
@@ -1172,6 +1196,8 @@ pub unsafe extern "C" fn rlt_tensor_minimum_out(
         }
     })
 }
+
+// ---- fmax ----
 
 /// Takes the larger of two elements; a number wins over NaN.
 ///
@@ -1226,6 +1252,8 @@ pub unsafe extern "C" fn rlt_tensor_fmax_out(
     })
 }
 
+// ---- fmin ----
+
 /// Takes the smaller of two elements; a number wins over NaN.
 ///
 /// `out_i = min(self_i, other_i)`
@@ -1278,6 +1306,8 @@ pub unsafe extern "C" fn rlt_tensor_fmin_out(
         }
     })
 }
+
+// ---- heaviside ----
 
 /// Steps from 0 to 1 at 0, where it takes a given value.
 ///
@@ -1354,6 +1384,8 @@ pub unsafe extern "C" fn rlt_tensor_heaviside_out(
     })
 }
 
+// ---- clamp_min ----
+
 /// Raises each element to at least another.
 ///
 /// `out_i = max(self_i, min_i)`
@@ -1429,6 +1461,8 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min_Tensor_out(
     })
 }
 
+// ---- clamp_max ----
+
 /// Lowers each element to at most another.
 ///
 /// `out_i = min(self_i, max_i)`
@@ -1503,6 +1537,8 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_Tensor_out(
         }
     })
 }
+
+// ---- lerp ----
 
 /// Interpolates between two elements.
 ///
@@ -1672,6 +1708,8 @@ pub unsafe extern "C" fn rlt_tensor_lerp_Tensor_out(
     })
 }
 
+// ---- addcmul ----
+
 /// Adds products.
 ///
 /// `out_i = self_i + value * tensor1_i * tensor2_i`
@@ -1763,6 +1801,8 @@ pub unsafe extern "C" fn rlt_tensor_addcmul_out(
     })
 }
 
+// ---- addcdiv ----
+
 /// Adds quotients.
 ///
 /// `out_i = self_i + value * tensor1_i / tensor2_i`
@@ -1853,6 +1893,8 @@ pub unsafe extern "C" fn rlt_tensor_addcdiv_out(
         }
     })
 }
+
+// ---- subtract ----
 
 /// Subtracts element by element, as sub.
 ///
@@ -1988,6 +2030,8 @@ pub unsafe extern "C" fn rlt_tensor_subtract_Scalar_(
     })
 }
 
+// ---- multiply ----
+
 /// Multiplies element by element, as mul.
 ///
 /// `out_i = self_i * other_i`
@@ -2108,6 +2152,8 @@ pub unsafe extern "C" fn rlt_tensor_multiply_Scalar_(self_: *const rlt_tensor, o
         }
     })
 }
+
+// ---- divide ----
 
 /// Divides element by element, as div; integers give floating point.
 ///
@@ -2230,6 +2276,8 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar_(self_: *const rlt_tensor, oth
     })
 }
 
+// ---- true_divide ----
+
 /// Divides element by element, as div; integers give floating point.
 ///
 /// `out_i = self_i / other_i`
@@ -2350,6 +2398,8 @@ pub unsafe extern "C" fn rlt_tensor_true_divide_Scalar_(self_: *const rlt_tensor
         }
     })
 }
+
+// ---- divide ----
 
 /// Divides and rounds as asked, as div: not at all, toward zero, or down.
 ///
@@ -2485,6 +2535,8 @@ pub unsafe extern "C" fn rlt_tensor_divide_Scalar_mode_(
     })
 }
 
+// ---- positive ----
+
 /// Returns the tensor itself.
 ///
 /// `out_i = +self_i`
@@ -2504,6 +2556,8 @@ pub unsafe extern "C" fn rlt_tensor_positive(self_: *const rlt_tensor, out0: *mu
         }
     })
 }
+
+// ---- angle ----
 
 /// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
 ///
@@ -2546,6 +2600,8 @@ pub unsafe extern "C" fn rlt_tensor_angle_out(self_: *const rlt_tensor, out: *co
     })
 }
 
+// ---- isclose ----
+
 /// Tests which elements are equal up to a tolerance.
 ///
 /// `out_i = |self_i - other_i| <= atol + rtol * |other_i|`
@@ -2575,6 +2631,8 @@ pub unsafe extern "C" fn rlt_tensor_isclose(
     })
 }
 
+// ---- isreal ----
+
 /// Tests which numbers have no imaginary part.
 ///
 /// `out_i = the imaginary part of self_i is 0`
@@ -2594,6 +2652,8 @@ pub unsafe extern "C" fn rlt_tensor_isreal(self_: *const rlt_tensor, out0: *mut 
         }
     })
 }
+
+// ---- frexp ----
 
 /// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
 ///
@@ -2649,6 +2709,8 @@ pub unsafe extern "C" fn rlt_tensor_frexp_Tensor_out(
     })
 }
 
+// ---- ldexp ----
+
 /// Multiplies by powers of 2.
 ///
 /// `out_i = self_i * 2^(other_i)`
@@ -2673,6 +2735,8 @@ pub unsafe extern "C" fn rlt_tensor_ldexp_Tensor(
         }
     })
 }
+
+// ---- nextafter ----
 
 /// Takes the next floating-point number in the direction of another.
 ///
@@ -2749,6 +2813,8 @@ pub unsafe extern "C" fn rlt_tensor_nextafter_out(
     })
 }
 
+// ---- gcd ----
+
 /// Takes the greatest common divisor.
 ///
 /// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
@@ -2820,6 +2886,8 @@ pub unsafe extern "C" fn rlt_tensor_gcd_out(
         }
     })
 }
+
+// ---- lcm ----
 
 /// Takes the least common multiple.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard};
 use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 
+// ---- _fused_sgd ----
+
 /// One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list
 /// is empty.
 ///
@@ -63,6 +65,8 @@ pub unsafe extern "C" fn rlt_tensor__fused_sgd_(
         }
     })
 }
+
+// ---- _fused_adam ----
 
 /// One step of Adam over a list of parameters. Each step counter is a tensor with one element, already
 /// counted up by the caller; without amsgrad the list of maxima is empty.
@@ -134,6 +138,8 @@ pub unsafe extern "C" fn rlt_tensor__fused_adam_(
         }
     })
 }
+
+// ---- _fused_adamw ----
 
 /// One step of Adam with decoupled weight decay over a list of parameters. Each step counter is a
 /// tensor with one element, already counted up by the caller; without amsgrad the list of maxima is
@@ -207,6 +213,8 @@ pub unsafe extern "C" fn rlt_tensor__fused_adamw_(
     })
 }
 
+// ---- _fused_adagrad ----
+
 /// One step of Adagrad over a list of parameters. Each step counter is a tensor with one element,
 /// already counted up by the caller.
 ///
@@ -263,6 +271,8 @@ pub unsafe extern "C" fn rlt_tensor__fused_adagrad_(
         }
     })
 }
+
+// ---- _fused_rmsprop ----
 
 /// One step of RMSprop over a list of parameters. Without `centered` the list of means is empty,
 /// without momentum that of buffers.

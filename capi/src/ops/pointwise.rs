@@ -6,6 +6,8 @@ use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- add ----
+
 /// Adds element by element.
 ///
 /// `out_i = self_i + alpha * other_i`
@@ -142,6 +144,8 @@ pub unsafe extern "C" fn rlt_tensor_add_Scalar_(
         }
     })
 }
+
+// ---- sub ----
 
 /// Subtracts element by element.
 ///
@@ -285,6 +289,8 @@ pub unsafe extern "C" fn rlt_tensor_sub_Scalar_(
     })
 }
 
+// ---- rsub ----
+
 /// Subtracts with the operands the other way round.
 ///
 /// `out_i = other_i - alpha * self_i`
@@ -341,6 +347,8 @@ pub unsafe extern "C" fn rlt_tensor_rsub_Scalar(
         }
     })
 }
+
+// ---- mul ----
 
 /// Multiplies element by element.
 ///
@@ -462,6 +470,8 @@ pub unsafe extern "C" fn rlt_tensor_mul_Scalar_(self_: *const rlt_tensor, other:
         }
     })
 }
+
+// ---- div ----
 
 /// Divides element by element; integers give floating point.
 ///
@@ -721,6 +731,8 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar_mode_(
     })
 }
 
+// ---- neg ----
+
 /// Negates each element.
 ///
 /// `out_i = -self_i`
@@ -781,6 +793,8 @@ pub unsafe extern "C" fn rlt_tensor_neg_out(self_: *const rlt_tensor, out: *cons
         }
     })
 }
+
+// ---- abs ----
 
 /// Takes the size of each element: of a complex number, a real one.
 ///
@@ -843,6 +857,8 @@ pub unsafe extern "C" fn rlt_tensor_abs_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+// ---- sgn ----
+
 /// Takes the direction of each element: the sign, or the complex number of size 1.
 ///
 /// `out_i = self_i / |self_i|, 0 at 0`
@@ -903,6 +919,8 @@ pub unsafe extern "C" fn rlt_tensor_sgn_out(self_: *const rlt_tensor, out: *cons
         }
     })
 }
+
+// ---- exp ----
 
 /// Raises e to each element; integers give floating point.
 ///
@@ -965,6 +983,8 @@ pub unsafe extern "C" fn rlt_tensor_exp_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+// ---- sqrt ----
+
 /// Takes the square root of each element; integers give floating point.
 ///
 /// `out_i = sqrt(self_i)`
@@ -1025,6 +1045,8 @@ pub unsafe extern "C" fn rlt_tensor_sqrt_out(self_: *const rlt_tensor, out: *con
         }
     })
 }
+
+// ---- log ----
 
 /// Takes the natural logarithm of each element; integers give floating point.
 ///
@@ -1087,6 +1109,8 @@ pub unsafe extern "C" fn rlt_tensor_log_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+// ---- reciprocal ----
+
 /// Takes the reciprocal of each element; integers give floating point.
 ///
 /// `out_i = 1 / self_i`
@@ -1148,6 +1172,8 @@ pub unsafe extern "C" fn rlt_tensor_reciprocal_out(self_: *const rlt_tensor, out
     })
 }
 
+// ---- relu ----
+
 /// Replaces negative elements by zero.
 ///
 /// `out_i = max(0, self_i)`
@@ -1187,6 +1213,8 @@ pub unsafe extern "C" fn rlt_tensor_relu_(self_: *const rlt_tensor) -> i32 {
         }
     })
 }
+
+// ---- threshold_backward ----
 
 /// Passes a gradient on where the input lies above the threshold.
 ///
@@ -1245,6 +1273,8 @@ pub unsafe extern "C" fn rlt_tensor_threshold_backward_grad_input(
         }
     })
 }
+
+// ---- clamp ----
 
 /// Limits each element to the range from `min` to `max`.
 ///
@@ -1408,6 +1438,8 @@ pub unsafe extern "C" fn rlt_tensor_clamp_Tensor_out(
     })
 }
 
+// ---- clamp_min ----
+
 /// Raises each element to at least `min`.
 ///
 /// `out_i = max(self_i, min)`
@@ -1479,6 +1511,8 @@ pub unsafe extern "C" fn rlt_tensor_clamp_min_out(
         }
     })
 }
+
+// ---- clamp_max ----
 
 /// Lowers each element to at most `max`.
 ///
@@ -1552,6 +1586,8 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_out(
     })
 }
 
+// ---- maximum ----
+
 /// Takes the larger of two elements; NaN wins.
 ///
 /// `out_i = max(self_i, other_i)`
@@ -1604,6 +1640,8 @@ pub unsafe extern "C" fn rlt_tensor_maximum_out(
         }
     })
 }
+
+// ---- max ----
 
 /// Takes the larger of two elements; NaN wins.
 ///
@@ -1658,6 +1696,8 @@ pub unsafe extern "C" fn rlt_tensor_max_out(
     })
 }
 
+// ---- min ----
+
 /// Takes the smaller of two elements; NaN wins.
 ///
 /// `out_i = min(self_i, other_i)`
@@ -1710,6 +1750,8 @@ pub unsafe extern "C" fn rlt_tensor_min_out(
         }
     })
 }
+
+// ---- where ----
 
 /// Chooses from two tensors by a condition.
 ///
@@ -1847,6 +1889,8 @@ pub unsafe extern "C" fn rlt_tensor_where_Scalar(
     })
 }
 
+// ---- masked_fill ----
+
 /// Sets the elements under a mask to one value.
 ///
 /// `out_i = value if mask_i, else self_i`
@@ -1953,6 +1997,8 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Tensor_(
     })
 }
 
+// ---- conj_physical ----
+
 /// Writes the complex conjugate of each element; real tensors are copied.
 ///
 /// `out_i = conj(self_i)`
@@ -2014,6 +2060,8 @@ pub unsafe extern "C" fn rlt_tensor_conj_physical_out(self_: *const rlt_tensor, 
     })
 }
 
+// ---- conj ----
+
 /// Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned
 /// as it is.
 ///
@@ -2035,6 +2083,8 @@ pub unsafe extern "C" fn rlt_tensor_conj(self_: *const rlt_tensor, out0: *mut *m
     })
 }
 
+// ---- resolve_conj ----
+
 /// Carries out a conjugation that was put off.
 ///
 /// `out_i = self_i`
@@ -2054,6 +2104,8 @@ pub unsafe extern "C" fn rlt_tensor_resolve_conj(self_: *const rlt_tensor, out0:
         }
     })
 }
+
+// ---- real ----
 
 /// Shows the real part of each element; a real tensor is returned as it is.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 
+// ---- max_pool1d ----
+
 /// Takes the largest element of each window that slides over a sequence.
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
@@ -43,6 +45,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool1d(
         }
     })
 }
+
+// ---- max_pool1d_with_indices ----
 
 /// Takes the largest element of each window that slides over a sequence, and its place.
 ///
@@ -88,6 +92,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool1d_with_indices(
     })
 }
 
+// ---- max_pool2d ----
+
 /// Takes the largest element of each window that slides over an image.
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
@@ -126,6 +132,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d(
         }
     })
 }
+
+// ---- max_pool2d_with_indices ----
 
 /// Takes the largest element of each window that slides over an image, and its place in the plane of
 /// its channel, row-major.
@@ -171,6 +179,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_with_indices(
         }
     })
 }
+
+// ---- max_pool2d_with_indices_backward ----
 
 /// The gradient of max_pool2d_with_indices.
 ///
@@ -222,6 +232,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_with_indices_backward(
     })
 }
 
+// ---- max_pool3d ----
+
 /// Takes the largest element of each window that slides over an image.
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
@@ -260,6 +272,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d(
         }
     })
 }
+
+// ---- max_pool3d_with_indices ----
 
 /// Takes the largest element of each window that slides over an image, and its place in the plane of
 /// its channel, row-major.
@@ -305,6 +319,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d_with_indices(
         }
     })
 }
+
+// ---- max_pool3d_with_indices_backward ----
 
 /// The gradient of max_pool3d_with_indices.
 ///
@@ -356,6 +372,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d_with_indices_backward(
     })
 }
 
+// ---- max_pool2d_backward ----
+
 /// The gradient of max_pool2d; the places of the maxima are found again.
 ///
 /// `out[argmax of window i] += grad_output[i]`
@@ -403,6 +421,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_backward(
     })
 }
 
+// ---- avg_pool1d ----
+
 /// Takes the mean of each window that slides over a sequence.
 ///
 /// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
@@ -447,6 +467,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool1d(
         }
     })
 }
+
+// ---- avg_pool2d ----
 
 /// Takes the mean of each window that slides over an image.
 ///
@@ -496,6 +518,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool2d(
     })
 }
 
+// ---- avg_pool2d_backward ----
+
 /// The gradient of avg_pool2d.
 ///
 /// `out[j] = sum over windows i with j of grad_output[i] / count_i`
@@ -543,6 +567,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool2d_backward(
         }
     })
 }
+
+// ---- avg_pool3d ----
 
 /// Takes the mean of each window that slides over an image.
 ///
@@ -592,6 +618,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool3d(
     })
 }
 
+// ---- avg_pool3d_backward ----
+
 /// The gradient of avg_pool3d.
 ///
 /// `out[j] = sum over windows i with j of grad_output[i] / count_i`
@@ -640,6 +668,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool3d_backward(
     })
 }
 
+// ---- adaptive_avg_pool1d ----
+
 /// Takes means of windows that share a sequence evenly.
 ///
 /// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size /
@@ -667,6 +697,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_avg_pool1d(
         }
     })
 }
+
+// ---- adaptive_max_pool1d ----
 
 /// Takes the largest elements of windows that share a sequence evenly, and their places.
 ///
@@ -700,6 +732,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool1d(
     })
 }
 
+// ---- adaptive_avg_pool2d ----
+
 /// Takes means of windows that share an image evenly.
 ///
 /// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size /
@@ -728,6 +762,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_avg_pool2d(
     })
 }
 
+// ---- _adaptive_avg_pool2d_backward ----
+
 /// The gradient of adaptive_avg_pool2d.
 ///
 /// `out[j] = sum over windows i with j of grad_output[i] / size of window i`
@@ -752,6 +788,8 @@ pub unsafe extern "C" fn rlt_tensor__adaptive_avg_pool2d_backward(
         }
     })
 }
+
+// ---- adaptive_max_pool2d ----
 
 /// Takes the largest elements of windows that share an image evenly, and their places.
 ///
@@ -785,6 +823,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool2d(
     })
 }
 
+// ---- adaptive_max_pool2d_backward ----
+
 /// The gradient of adaptive_max_pool2d.
 ///
 /// `out[indices[i]] += grad_output[i]`
@@ -811,6 +851,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool2d_backward(
         }
     })
 }
+
+// ---- fractional_max_pool2d ----
 
 /// Takes the largest elements of windows at places that random numbers choose, and their places.
 ///
@@ -850,6 +892,8 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool2d(
     })
 }
 
+// ---- fractional_max_pool2d_backward ----
+
 /// The gradient of fractional_max_pool2d.
 ///
 /// `out[indices[i]] += grad_output[i]`
@@ -884,6 +928,8 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool2d_backward(
     })
 }
 
+// ---- adaptive_avg_pool3d ----
+
 /// Takes means of windows that share an image evenly.
 ///
 /// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size /
@@ -912,6 +958,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_avg_pool3d(
     })
 }
 
+// ---- _adaptive_avg_pool3d_backward ----
+
 /// The gradient of adaptive_avg_pool3d.
 ///
 /// `out[j] = sum over windows i with j of grad_output[i] / size of window i`
@@ -936,6 +984,8 @@ pub unsafe extern "C" fn rlt_tensor__adaptive_avg_pool3d_backward(
         }
     })
 }
+
+// ---- adaptive_max_pool3d ----
 
 /// Takes the largest elements of windows that share an image evenly, and their places.
 ///
@@ -969,6 +1019,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool3d(
     })
 }
 
+// ---- adaptive_max_pool3d_backward ----
+
 /// The gradient of adaptive_max_pool3d.
 ///
 /// `out[indices[i]] += grad_output[i]`
@@ -995,6 +1047,8 @@ pub unsafe extern "C" fn rlt_tensor_adaptive_max_pool3d_backward(
         }
     })
 }
+
+// ---- fractional_max_pool3d ----
 
 /// Takes the largest elements of windows at places that random numbers choose, and their places.
 ///
@@ -1034,6 +1088,8 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool3d(
     })
 }
 
+// ---- fractional_max_pool3d_backward ----
+
 /// The gradient of fractional_max_pool3d.
 ///
 /// `out[indices[i]] += grad_output[i]`
@@ -1068,6 +1124,8 @@ pub unsafe extern "C" fn rlt_tensor_fractional_max_pool3d_backward(
     })
 }
 
+// ---- max_unpool2d ----
+
 /// Puts elements back to the places where max_pool2d found them, with zeros elsewhere.
 ///
 /// `out[indices[i]] = self[i]`
@@ -1095,6 +1153,8 @@ pub unsafe extern "C" fn rlt_tensor_max_unpool2d(
         }
     })
 }
+
+// ---- max_unpool3d ----
 
 /// Puts elements back to the places where max_pool3d found them, with zeros elsewhere.
 ///

@@ -6,6 +6,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_tensor, rlt_tensor_options};
 use rushlight_tensor::ops;
 
+// ---- rand ----
+
 /// Draws numbers that are uniform on [0, 1).
 ///
 /// `out_i ~ U[0, 1)`
@@ -110,6 +112,8 @@ pub unsafe extern "C" fn rlt_tensor_rand_generator_out(
     })
 }
 
+// ---- rand_like ----
+
 /// Draws numbers that are uniform on [0, 1), as many as another tensor has elements.
 ///
 /// `out_i ~ U[0, 1)`
@@ -137,6 +141,8 @@ pub unsafe extern "C" fn rlt_tensor_rand_like(
         }
     })
 }
+
+// ---- randn ----
 
 /// Draws numbers that are standard normal.
 ///
@@ -242,6 +248,8 @@ pub unsafe extern "C" fn rlt_tensor_randn_generator_out(
     })
 }
 
+// ---- randn_like ----
+
 /// Draws numbers that are standard normal, as many as another tensor has elements.
 ///
 /// `out_i ~ N(0, 1)`
@@ -269,6 +277,8 @@ pub unsafe extern "C" fn rlt_tensor_randn_like(
         }
     })
 }
+
+// ---- randint ----
 
 /// Draws integers, each equally likely, below `high`.
 ///
@@ -499,6 +509,8 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_generator_out(
     })
 }
 
+// ---- randperm ----
+
 /// Draws a random permutation of 0, ..., n - 1.
 ///
 /// `out = a permutation of 0..n`
@@ -596,6 +608,8 @@ pub unsafe extern "C" fn rlt_tensor_randperm_generator_out(
     })
 }
 
+// ---- uniform ----
+
 /// Fills the tensor with numbers uniform on [from, to).
 ///
 /// `self_i ~ U[from, to)`
@@ -621,6 +635,8 @@ pub unsafe extern "C" fn rlt_tensor_uniform_(
         }
     })
 }
+
+// ---- normal ----
 
 /// Fills the tensor with normal numbers.
 ///
@@ -710,6 +726,8 @@ pub unsafe extern "C" fn rlt_tensor_normal_float_float_out(
         }
     })
 }
+
+// ---- bernoulli ----
 
 /// Draws 0 or 1, where each element is the probability of its own 1.
 ///
@@ -839,6 +857,8 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli_Tensor_(
     })
 }
 
+// ---- exponential ----
+
 /// Fills the tensor with exponential numbers.
 ///
 /// `self_i ~ lambd * e^(-lambd * x)`
@@ -863,6 +883,8 @@ pub unsafe extern "C" fn rlt_tensor_exponential_(
         }
     })
 }
+
+// ---- cauchy ----
 
 /// Fills the tensor with Cauchy numbers.
 ///
@@ -891,6 +913,8 @@ pub unsafe extern "C" fn rlt_tensor_cauchy_(
     })
 }
 
+// ---- log_normal ----
+
 /// Fills the tensor with powers of e of normal numbers.
 ///
 /// `ln(self_i) ~ N(mean, std^2)`
@@ -918,6 +942,8 @@ pub unsafe extern "C" fn rlt_tensor_log_normal_(
     })
 }
 
+// ---- geometric ----
+
 /// Fills the tensor with numbers of tries up to the first success.
 ///
 /// `P(self_i = k) = (1 - p)^(k - 1) * p`
@@ -942,6 +968,8 @@ pub unsafe extern "C" fn rlt_tensor_geometric_(
         }
     })
 }
+
+// ---- random ----
 
 /// Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds
 /// exactly.
@@ -1016,6 +1044,8 @@ pub unsafe extern "C" fn rlt_tensor_random_to_(
         }
     })
 }
+
+// ---- normal ----
 
 /// Draws normal numbers, each of its own mean.
 ///
@@ -1181,6 +1211,8 @@ pub unsafe extern "C" fn rlt_tensor_normal_Tensor_Tensor_out(
     })
 }
 
+// ---- poisson ----
+
 /// Draws the number of events of processes with the given means.
 ///
 /// `P(out_i = k) = self_i^k * e^(-self_i) / k!`
@@ -1205,6 +1237,8 @@ pub unsafe extern "C" fn rlt_tensor_poisson(
         }
     })
 }
+
+// ---- binomial ----
 
 /// Draws the number of successes of `count` tries with probability `prob`.
 ///
@@ -1233,6 +1267,8 @@ pub unsafe extern "C" fn rlt_tensor_binomial(
     })
 }
 
+// ---- _standard_gamma ----
+
 /// Draws from gamma distributions of the given shapes and scale 1.
 ///
 /// `out_i ~ x^(self_i - 1) * e^(-x) / Gamma(self_i)`
@@ -1258,6 +1294,8 @@ pub unsafe extern "C" fn rlt_tensor__standard_gamma(
     })
 }
 
+// ---- _sample_dirichlet ----
+
 /// Draws shares of 1 with the given concentrations, along the last dimension.
 ///
 /// `out ~ product of x_i^(self_i - 1)`
@@ -1282,6 +1320,8 @@ pub unsafe extern "C" fn rlt_tensor__sample_dirichlet(
         }
     })
 }
+
+// ---- multinomial ----
 
 /// Draws indices with probabilities proportional to the weights of each row.
 ///
@@ -1341,6 +1381,8 @@ pub unsafe extern "C" fn rlt_tensor_multinomial_out(
         }
     })
 }
+
+// ---- randint_like ----
 
 /// Draws integers, each equally likely, below `high`, as many as another tensor has elements.
 ///

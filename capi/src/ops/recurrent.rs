@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- lstm ----
+
 /// Layers of long short-term memory over a sequence: the outputs, and the last output and cell state of
 /// each layer.
 ///
@@ -119,6 +121,8 @@ pub unsafe extern "C" fn rlt_tensor_lstm_data(
     })
 }
 
+// ---- gru ----
+
 /// Layers of gated recurrent units over a sequence: the outputs, and the last state of each layer.
 ///
 /// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z)
@@ -224,6 +228,8 @@ pub unsafe extern "C" fn rlt_tensor_gru_data(
     })
 }
 
+// ---- rnn_tanh ----
+
 /// Recurrent layers with tanh over a sequence: the outputs, and the last state of each layer.
 ///
 /// `h = tanh(W x + b + U h + d)`
@@ -326,6 +332,8 @@ pub unsafe extern "C" fn rlt_tensor_rnn_tanh_data(
         }
     })
 }
+
+// ---- rnn_relu ----
 
 /// Recurrent layers with the positive part over a sequence: the outputs, and the last state of each
 /// layer.
@@ -431,6 +439,8 @@ pub unsafe extern "C" fn rlt_tensor_rnn_relu_data(
     })
 }
 
+// ---- lstm_cell ----
+
 /// One step of long short-term memory: the output and the cell state.
 ///
 /// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i
@@ -472,6 +482,8 @@ pub unsafe extern "C" fn rlt_tensor_lstm_cell(
     })
 }
 
+// ---- gru_cell ----
+
 /// One step of a gated recurrent unit.
 ///
 /// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z)
@@ -507,6 +519,8 @@ pub unsafe extern "C" fn rlt_tensor_gru_cell(
     })
 }
 
+// ---- rnn_tanh_cell ----
+
 /// One step of a recurrent layer with tanh.
 ///
 /// `h = tanh(W x + b + U h + d)`
@@ -540,6 +554,8 @@ pub unsafe extern "C" fn rlt_tensor_rnn_tanh_cell(
         }
     })
 }
+
+// ---- rnn_relu_cell ----
 
 /// One step of a recurrent layer with the positive part.
 ///
@@ -575,6 +591,8 @@ pub unsafe extern "C" fn rlt_tensor_rnn_relu_cell(
     })
 }
 
+// ---- _pack_padded_sequence ----
+
 /// Padded sequences without their padding, step by step, and how many there are at each step.
 ///
 /// `result0 = input[0, :result1[0]], input[1, :result1[1]], ..., one after the other`
@@ -604,6 +622,8 @@ pub unsafe extern "C" fn rlt_tensor__pack_padded_sequence(
         }
     })
 }
+
+// ---- _pad_packed_sequence ----
 
 /// Packed sequences padded to one length, and their lengths.
 ///

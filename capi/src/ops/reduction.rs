@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- sum ----
+
 /// Adds all elements; bool and integers give int64.
 ///
 /// `out = sum_i self_i`
@@ -89,6 +91,8 @@ pub unsafe extern "C" fn rlt_tensor_sum_IntList_out(
         }
     })
 }
+
+// ---- mean ----
 
 /// Averages all elements.
 ///
@@ -203,6 +207,8 @@ pub unsafe extern "C" fn rlt_tensor_mean_out(
     })
 }
 
+// ---- max ----
+
 /// Finds the largest element; NaN wins. Ties share the gradient.
 ///
 /// `out = max_i self_i`
@@ -304,6 +310,8 @@ pub unsafe extern "C" fn rlt_tensor_max_dim_max(
     })
 }
 
+// ---- amax ----
+
 /// Finds the largest element along dimensions; none given means all. Ties share the gradient.
 ///
 /// `out = max over dim of self`
@@ -361,6 +369,8 @@ pub unsafe extern "C" fn rlt_tensor_amax_out(
     })
 }
 
+// ---- argmax ----
+
 /// Finds where the largest element stands, along a dimension or in the flattened tensor.
 ///
 /// `out = argmax over dim of self`
@@ -415,6 +425,8 @@ pub unsafe extern "C" fn rlt_tensor_argmax_out(
         }
     })
 }
+
+// ---- topk ----
 
 /// Finds the k largest or smallest elements along a dimension, and where they stand.
 ///
@@ -480,6 +492,8 @@ pub unsafe extern "C" fn rlt_tensor_topk_values(
         }
     })
 }
+
+// ---- min ----
 
 /// Finds the smallest element; NaN wins. Ties share the gradient.
 ///
@@ -582,6 +596,8 @@ pub unsafe extern "C" fn rlt_tensor_min_dim_min(
     })
 }
 
+// ---- amin ----
+
 /// Finds the smallest element along dimensions; none given means all. Ties share the gradient.
 ///
 /// `out = min over dim of self`
@@ -639,6 +655,8 @@ pub unsafe extern "C" fn rlt_tensor_amin_out(
     })
 }
 
+// ---- argmin ----
+
 /// Finds where the smallest element stands, along a dimension or in the flattened tensor.
 ///
 /// `out = argmin over dim of self`
@@ -693,6 +711,8 @@ pub unsafe extern "C" fn rlt_tensor_argmin_out(
         }
     })
 }
+
+// ---- any ----
 
 /// Tells whether any element differs from zero.
 ///
@@ -847,6 +867,8 @@ pub unsafe extern "C" fn rlt_tensor_any_dims_out(
     })
 }
 
+// ---- all ----
+
 /// Tells whether all elements differ from zero.
 ///
 /// `out = and over i of (self != 0)`
@@ -1000,6 +1022,8 @@ pub unsafe extern "C" fn rlt_tensor_all_dims_out(
     })
 }
 
+// ---- var ----
+
 /// Takes the variance of all elements.
 ///
 /// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
@@ -1145,6 +1169,8 @@ pub unsafe extern "C" fn rlt_tensor_var_correction_out(
     })
 }
 
+// ---- cumsum ----
+
 /// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 ///
 /// `out_i = sum of self_0 to self_i`
@@ -1219,6 +1245,8 @@ pub unsafe extern "C" fn rlt_tensor_cumsum_out(
     })
 }
 
+// ---- _cumsum_from_end ----
+
 /// The gradient of cumsum: partial sums from the other end.
 ///
 /// `out_i = sum of self_i to self_(n-1)`
@@ -1242,6 +1270,8 @@ pub unsafe extern "C" fn rlt_tensor__cumsum_from_end(
         }
     })
 }
+
+// ---- std ----
 
 /// Takes the standard deviation of all elements.
 ///
@@ -1388,6 +1418,8 @@ pub unsafe extern "C" fn rlt_tensor_std_correction_out(
     })
 }
 
+// ---- var_mean ----
+
 /// Takes the variance and the mean of all elements.
 ///
 /// `out0 = var(self), out1 = mean(self)`
@@ -1484,6 +1516,8 @@ pub unsafe extern "C" fn rlt_tensor_var_mean_correction(
         }
     })
 }
+
+// ---- std_mean ----
 
 /// Takes the standard deviation and the mean of all elements.
 ///
@@ -1582,6 +1616,8 @@ pub unsafe extern "C" fn rlt_tensor_std_mean_correction(
     })
 }
 
+// ---- aminmax ----
+
 /// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
 ///
 /// `min = amin(self, dim), max = amax(self, dim)`
@@ -1643,6 +1679,8 @@ pub unsafe extern "C" fn rlt_tensor_aminmax_out(
         }
     })
 }
+
+// ---- prod ----
 
 /// Multiplies all elements; bool and integers give int64.
 ///
@@ -1725,6 +1763,8 @@ pub unsafe extern "C" fn rlt_tensor_prod_int_out(
     })
 }
 
+// ---- count_nonzero ----
+
 /// Counts the elements that differ from zero, along a dimension or of all.
 ///
 /// `out = sum over dim of (self != 0)`
@@ -1775,6 +1815,8 @@ pub unsafe extern "C" fn rlt_tensor_count_nonzero_dim_IntList(
         }
     })
 }
+
+// ---- logsumexp ----
 
 /// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
 ///
@@ -1830,6 +1872,8 @@ pub unsafe extern "C" fn rlt_tensor_logsumexp_out(
         }
     })
 }
+
+// ---- cumprod ----
 
 /// Multiplies the elements along a dimension, keeping every partial product; bool and integers give
 /// int64.
@@ -1908,6 +1952,8 @@ pub unsafe extern "C" fn rlt_tensor_cumprod_out(
     })
 }
 
+// ---- logcumsumexp ----
+
 /// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
 ///
 /// `out_i = log(sum of exp(self_0) to exp(self_i))`
@@ -1959,6 +2005,8 @@ pub unsafe extern "C" fn rlt_tensor_logcumsumexp_out(
     })
 }
 
+// ---- sum_to_size ----
+
 /// Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
 ///
 /// `out = sum of self over the dimensions where size is 1 or has none`
@@ -1984,6 +2032,8 @@ pub unsafe extern "C" fn rlt_tensor_sum_to_size(
         }
     })
 }
+
+// ---- linalg_vector_norm ----
 
 /// Takes the norm of any order along dimensions; none given means all.
 ///
@@ -2053,6 +2103,8 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vector_norm_out(
         }
     })
 }
+
+// ---- norm ----
 
 /// Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
 ///
@@ -2234,6 +2286,8 @@ pub unsafe extern "C" fn rlt_tensor_norm_out(
     })
 }
 
+// ---- frobenius_norm ----
+
 /// Takes the Euclidean norm along dimensions; none given means all.
 ///
 /// `out = sqrt(sum over dim of |self|^2)`
@@ -2290,6 +2344,8 @@ pub unsafe extern "C" fn rlt_tensor_frobenius_norm_out(
         }
     })
 }
+
+// ---- nansum ----
 
 /// Adds the elements along dimensions, NaN as 0; none given means all.
 ///
@@ -2353,6 +2409,8 @@ pub unsafe extern "C" fn rlt_tensor_nansum_out(
     })
 }
 
+// ---- nanmean ----
+
 /// Averages the elements along dimensions that are not NaN; none given means all.
 ///
 /// `out = nansum(self, dim) / number of elements that are not NaN`
@@ -2415,6 +2473,8 @@ pub unsafe extern "C" fn rlt_tensor_nanmean_out(
     })
 }
 
+// ---- cummax ----
+
 /// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
 /// the last of equals.
 ///
@@ -2473,6 +2533,8 @@ pub unsafe extern "C" fn rlt_tensor_cummax_out(
     })
 }
 
+// ---- cummin ----
+
 /// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
 /// the last of equals.
 ///
@@ -2530,6 +2592,8 @@ pub unsafe extern "C" fn rlt_tensor_cummin_out(
         }
     })
 }
+
+// ---- median ----
 
 /// Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the
 /// gradient.
@@ -2614,6 +2678,8 @@ pub unsafe extern "C" fn rlt_tensor_median_dim_values(
     })
 }
 
+// ---- nanmedian ----
+
 /// Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
 ///
 /// `out = sort(self)[(n - 1) / 2]`
@@ -2693,6 +2759,8 @@ pub unsafe extern "C" fn rlt_tensor_nanmedian_dim_values(
         }
     })
 }
+
+// ---- value_selecting_reduction_backward ----
 
 /// Puts the gradient of selected values back where they came from.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor, rlt_tensor_list};
 use rushlight_tensor::ops;
 
+// ---- diff ----
+
 /// Subtracts neighbours along a dimension, so many times, of which elements may be put before and
 /// behind; truth values are compared.
 ///
@@ -35,6 +37,8 @@ pub unsafe extern "C" fn rlt_tensor_diff(
         }
     })
 }
+
+// ---- gradient ----
 
 /// Estimates the derivative of sampled values along dimensions, all unless one is given, with samples
 /// at one distance.
@@ -259,6 +263,8 @@ pub unsafe extern "C" fn rlt_tensor_gradient_tensorarray(
     })
 }
 
+// ---- trapezoid ----
+
 /// Integrates samples at given places along a dimension, by the trapezoidal rule.
 ///
 /// `out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)`
@@ -285,6 +291,8 @@ pub unsafe extern "C" fn rlt_tensor_trapezoid_x(
         }
     })
 }
+
+// ---- trapz ----
 
 /// Another name of `trapezoid`.
 ///
@@ -313,6 +321,8 @@ pub unsafe extern "C" fn rlt_tensor_trapz_x(
     })
 }
 
+// ---- cumulative_trapezoid ----
+
 /// Integrates samples at given places along a dimension up to each, by the trapezoidal rule.
 ///
 /// `out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)`
@@ -339,6 +349,8 @@ pub unsafe extern "C" fn rlt_tensor_cumulative_trapezoid_x(
         }
     })
 }
+
+// ---- trapezoid ----
 
 /// Integrates samples at one distance along a dimension, by the trapezoidal rule.
 ///
@@ -367,6 +379,8 @@ pub unsafe extern "C" fn rlt_tensor_trapezoid_dx(
     })
 }
 
+// ---- trapz ----
+
 /// Another name of `trapezoid`.
 ///
 /// `out = sum_i (y_i + y_(i + 1)) / 2 * dx`
@@ -392,6 +406,8 @@ pub unsafe extern "C" fn rlt_tensor_trapz_dx(
         }
     })
 }
+
+// ---- cumulative_trapezoid ----
 
 /// Integrates samples at one distance along a dimension up to each, by the trapezoidal rule.
 ///
@@ -419,6 +435,8 @@ pub unsafe extern "C" fn rlt_tensor_cumulative_trapezoid_dx(
         }
     })
 }
+
+// ---- cov ----
 
 /// Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each
 /// as often as `fweights` say and as important as `aweights` say.
@@ -449,6 +467,8 @@ pub unsafe extern "C" fn rlt_tensor_cov(
         }
     })
 }
+
+// ---- corrcoef ----
 
 /// Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
 ///

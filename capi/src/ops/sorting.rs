@@ -6,6 +6,8 @@ use crate::tensor::{rlt_scalar, rlt_tensor, rlt_tensor_list};
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- sort ----
+
 /// Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
 ///
 /// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
@@ -127,6 +129,8 @@ pub unsafe extern "C" fn rlt_tensor_sort_values_stable(
     })
 }
 
+// ---- msort ----
+
 /// Sorts the first dimension.
 ///
 /// `out = sort(self, 0)[0]`
@@ -146,6 +150,8 @@ pub unsafe extern "C" fn rlt_tensor_msort(self_: *const rlt_tensor, out0: *mut *
         }
     })
 }
+
+// ---- argsort ----
 
 /// Finds the indices that sort a dimension; equal elements stay in their order.
 ///
@@ -197,6 +203,8 @@ pub unsafe extern "C" fn rlt_tensor_argsort_stable(
         }
     })
 }
+
+// ---- kthvalue ----
 
 /// Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as
 /// the largest.
@@ -262,6 +270,8 @@ pub unsafe extern "C" fn rlt_tensor_kthvalue_values(
     })
 }
 
+// ---- mode ----
+
 /// Finds the element that occurs most often along a dimension, the least of several, and one of its
 /// places.
 ///
@@ -324,6 +334,8 @@ pub unsafe extern "C" fn rlt_tensor_mode_values(
     })
 }
 
+// ---- _order_of_slices ----
+
 /// Finds the indices that sort the slices of a dimension by their first elements, those alike by their
 /// second, and so on.
 ///
@@ -348,6 +360,8 @@ pub unsafe extern "C" fn rlt_tensor__order_of_slices(
         }
     })
 }
+
+// ---- _unique2 ----
 
 /// Finds the distinct elements, in ascending order whether asked for or not, to which of them each
 /// belongs, and how often they occur. No NaN equals another.
@@ -385,6 +399,8 @@ pub unsafe extern "C" fn rlt_tensor__unique2(
     })
 }
 
+// ---- _unique ----
+
 /// Finds the distinct elements as `_unique2` does, without counts.
 ///
 /// `values[inverse_i] = self_i`
@@ -413,6 +429,8 @@ pub unsafe extern "C" fn rlt_tensor__unique(
         }
     })
 }
+
+// ---- unique_dim ----
 
 /// Finds the distinct slices along a dimension, in lexicographic order, to which of them each belongs,
 /// and how often they occur.
@@ -452,6 +470,8 @@ pub unsafe extern "C" fn rlt_tensor_unique_dim(
     })
 }
 
+// ---- unique_consecutive ----
+
 /// Leaves out what equals the element before it, or the slice along a dimension; tells where each went,
 /// and how many were alike.
 ///
@@ -489,6 +509,8 @@ pub unsafe extern "C" fn rlt_tensor_unique_consecutive(
     })
 }
 
+// ---- unique_dim_consecutive ----
+
 /// Leaves out slices along a dimension that equal the one before; tells where each went, and how many
 /// were alike.
 ///
@@ -525,6 +547,8 @@ pub unsafe extern "C" fn rlt_tensor_unique_dim_consecutive(
         }
     })
 }
+
+// ---- searchsorted ----
 
 /// Finds where elements belong in a sequence that ascends along the last dimension, or does so in the
 /// order that a sorter gives.
@@ -696,6 +720,8 @@ pub unsafe extern "C" fn rlt_tensor_searchsorted_Scalar_out(
     })
 }
 
+// ---- bucketize ----
+
 /// Finds between which of some ascending boundaries elements lie.
 ///
 /// `out_i = number of boundaries < self_i, or <= self_i with `right``
@@ -781,6 +807,8 @@ pub unsafe extern "C" fn rlt_tensor_bucketize_Scalar(
     })
 }
 
+// ---- isin ----
+
 /// Tells which elements are among others, or with `invert` which are not.
 ///
 /// `out_i = any over j of elements_i = test_elements_j`
@@ -865,6 +893,8 @@ pub unsafe extern "C" fn rlt_tensor_isin_Scalar_Tensor(
     })
 }
 
+// ---- bincount ----
+
 /// Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights
 /// give float32, others float64.
 ///
@@ -892,6 +922,8 @@ pub unsafe extern "C" fn rlt_tensor_bincount(
         }
     })
 }
+
+// ---- repeat_interleave ----
 
 /// Repeats each slice along a dimension so many times; without a dimension each element.
 ///
@@ -980,6 +1012,8 @@ pub unsafe extern "C" fn rlt_tensor_repeat_interleave_Tensor(
     })
 }
 
+// ---- nonzero_numpy ----
+
 /// Finds the elements that differ from zero: a vector of indices for each dimension.
 ///
 /// `out_d = coordinate d of each i with self_i != 0`
@@ -999,6 +1033,8 @@ pub unsafe extern "C" fn rlt_tensor_nonzero_numpy(self_: *const rlt_tensor, out0
         }
     })
 }
+
+// ---- nonzero_static ----
 
 /// Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled
 /// up to it.
@@ -1026,6 +1062,8 @@ pub unsafe extern "C" fn rlt_tensor_nonzero_static(
     })
 }
 
+// ---- combinations ----
+
 /// Lists the combinations of so many elements of a vector, in the order of their places.
 ///
 /// `out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement`
@@ -1050,6 +1088,8 @@ pub unsafe extern "C" fn rlt_tensor_combinations(
         }
     })
 }
+
+// ---- quantile ----
 
 /// Finds the values below which given parts of the elements lie, along a dimension or of all: NaN
 /// wherever there is one.
@@ -1117,6 +1157,8 @@ pub unsafe extern "C" fn rlt_tensor_quantile_scalar(
     })
 }
 
+// ---- nanquantile ----
+
 /// Finds the values below which given parts of the elements lie, along a dimension or of all: of what
 /// is not NaN.
 ///
@@ -1183,6 +1225,8 @@ pub unsafe extern "C" fn rlt_tensor_nanquantile_scalar(
     })
 }
 
+// ---- histc ----
+
 /// Counts the elements in bins of equal width between two numbers, or between the least and the largest
 /// element if these are equal. What lies outside is left out.
 ///
@@ -1211,6 +1255,8 @@ pub unsafe extern "C" fn rlt_tensor_histc(
         }
     })
 }
+
+// ---- histogram ----
 
 /// Counts the elements, or adds up their weights, in bins of equal width between two numbers, or
 /// between the least and the largest element; `density` divides by the total and the widths.
@@ -1284,6 +1330,8 @@ pub unsafe extern "C" fn rlt_tensor_histogram_bins_tensor(
     })
 }
 
+// ---- _histogramdd_bin_edges ----
+
 /// Finds the edges of bins of equal width for points in several dimensions, between the least and the
 /// largest coordinates or in a range.
 ///
@@ -1318,6 +1366,8 @@ pub unsafe extern "C" fn rlt_tensor__histogramdd_bin_edges(
         }
     })
 }
+
+// ---- _histogramdd_from_bin_cts ----
 
 /// Counts points in several dimensions, or adds up their weights, in bins of equal width.
 ///
@@ -1354,6 +1404,8 @@ pub unsafe extern "C" fn rlt_tensor__histogramdd_from_bin_cts(
     })
 }
 
+// ---- _histogramdd_from_bin_tensors ----
+
 /// Counts points in several dimensions, or adds up their weights, in bins with the given ascending
 /// edges.
 ///
@@ -1387,6 +1439,8 @@ pub unsafe extern "C" fn rlt_tensor__histogramdd_from_bin_tensors(
     })
 }
 
+// ---- _count_in_bins ----
+
 /// Counts the rows of a matrix, or adds up their weights, in bins along its columns. The bin is found
 /// by a division (even), by one and the edges nearby (even_by_edges), or by a search (sorted).
 ///
@@ -1418,6 +1472,8 @@ pub unsafe extern "C" fn rlt_tensor__count_in_bins(
     })
 }
 
+// ---- _bin_edges ----
+
 /// Lists the edges of bins of equal width, in the dtype of a tensor.
 ///
 /// `out = bins + 1 numbers from start to end in equal steps`
@@ -1443,6 +1499,8 @@ pub unsafe extern "C" fn rlt_tensor__bin_edges(
         }
     })
 }
+
+// ---- segment_reduce ----
 
 /// Reduces segments of an axis, whose lengths or offsets are given for each row before it, to their
 /// max, mean, min, sum or prod; `initial` takes part in each.

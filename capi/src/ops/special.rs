@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
+// ---- lgamma ----
+
 /// Takes the logarithm of the size of the gamma function of each element.
 ///
 /// `out_i = ln |Gamma(self_i)|`
@@ -65,6 +67,8 @@ pub unsafe extern "C" fn rlt_tensor_lgamma_out(self_: *const rlt_tensor, out: *c
         }
     })
 }
+
+// ---- digamma ----
 
 /// Takes the derivative of the logarithm of the gamma function at each element.
 ///
@@ -127,6 +131,8 @@ pub unsafe extern "C" fn rlt_tensor_digamma_out(self_: *const rlt_tensor, out: *
     })
 }
 
+// ---- polygamma ----
+
 /// Takes the n-th derivative of the digamma function at each element.
 ///
 /// `out_i = psi^(n)(self_i)`
@@ -167,6 +173,8 @@ pub unsafe extern "C" fn rlt_tensor_polygamma_out(n: i64, self_: *const rlt_tens
         }
     })
 }
+
+// ---- special_polygamma ----
 
 /// Takes the n-th derivative of the digamma function at each element.
 ///
@@ -217,6 +225,8 @@ pub unsafe extern "C" fn rlt_tensor_special_polygamma_out(
     })
 }
 
+// ---- mvlgamma ----
+
 /// Takes the logarithm of the multivariate gamma function of each element.
 ///
 /// `out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p`
@@ -236,6 +246,8 @@ pub unsafe extern "C" fn rlt_tensor_mvlgamma(self_: *const rlt_tensor, p: i64, o
         }
     })
 }
+
+// ---- erfinv ----
 
 /// Takes the number whose error function is each element.
 ///
@@ -298,6 +310,8 @@ pub unsafe extern "C" fn rlt_tensor_erfinv_out(self_: *const rlt_tensor, out: *c
     })
 }
 
+// ---- i0 ----
+
 /// Takes the modified Bessel function of the first kind of order 0.
 ///
 /// `out_i = I_0(self_i)`
@@ -359,6 +373,8 @@ pub unsafe extern "C" fn rlt_tensor_i0_out(self_: *const rlt_tensor, out: *const
     })
 }
 
+// ---- special_i0e ----
+
 /// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
 ///
 /// `out_i = e^(-|self_i|) * I_0(self_i)`
@@ -399,6 +415,8 @@ pub unsafe extern "C" fn rlt_tensor_special_i0e_out(self_: *const rlt_tensor, ou
         }
     })
 }
+
+// ---- special_i1 ----
 
 /// Takes the modified Bessel function of the first kind of order 1.
 ///
@@ -441,6 +459,8 @@ pub unsafe extern "C" fn rlt_tensor_special_i1_out(self_: *const rlt_tensor, out
     })
 }
 
+// ---- special_i1e ----
+
 /// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
 ///
 /// `out_i = e^(-|self_i|) * I_1(self_i)`
@@ -481,6 +501,8 @@ pub unsafe extern "C" fn rlt_tensor_special_i1e_out(self_: *const rlt_tensor, ou
         }
     })
 }
+
+// ---- special_entr ----
 
 /// Takes the entropy of each element as a probability.
 ///
@@ -523,6 +545,8 @@ pub unsafe extern "C" fn rlt_tensor_special_entr_out(self_: *const rlt_tensor, o
     })
 }
 
+// ---- special_erfcx ----
+
 /// Takes the complement of the error function, scaled by its fall.
 ///
 /// `out_i = e^(self_i^2) * erfc(self_i)`
@@ -563,6 +587,8 @@ pub unsafe extern "C" fn rlt_tensor_special_erfcx_out(self_: *const rlt_tensor, 
         }
     })
 }
+
+// ---- special_log_ndtr ----
 
 /// Takes the logarithm of the probability that a standard normal number lies below each element.
 ///
@@ -605,6 +631,8 @@ pub unsafe extern "C" fn rlt_tensor_special_log_ndtr_out(self_: *const rlt_tenso
     })
 }
 
+// ---- special_ndtr ----
+
 /// Takes the probability that a standard normal number lies below each element.
 ///
 /// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
@@ -645,6 +673,8 @@ pub unsafe extern "C" fn rlt_tensor_special_ndtr_out(self_: *const rlt_tensor, o
         }
     })
 }
+
+// ---- special_ndtri ----
 
 /// Takes the number below which a standard normal one lies with each element as probability.
 ///
@@ -687,6 +717,8 @@ pub unsafe extern "C" fn rlt_tensor_special_ndtri_out(self_: *const rlt_tensor, 
     })
 }
 
+// ---- special_airy_ai ----
+
 /// Takes Airy's function.
 ///
 /// `out_i = Ai(x_i)`
@@ -727,6 +759,8 @@ pub unsafe extern "C" fn rlt_tensor_special_airy_ai_out(x: *const rlt_tensor, ou
         }
     })
 }
+
+// ---- special_bessel_j0 ----
 
 /// Takes the Bessel function of the first kind of order 0.
 ///
@@ -769,6 +803,8 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_j0_out(self_: *const rlt_tens
     })
 }
 
+// ---- special_bessel_j1 ----
+
 /// Takes the Bessel function of the first kind of order 1.
 ///
 /// `out_i = J_1(self_i)`
@@ -809,6 +845,8 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_j1_out(self_: *const rlt_tens
         }
     })
 }
+
+// ---- special_bessel_y0 ----
 
 /// Takes the Bessel function of the second kind of order 0.
 ///
@@ -851,6 +889,8 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_y0_out(self_: *const rlt_tens
     })
 }
 
+// ---- special_bessel_y1 ----
+
 /// Takes the Bessel function of the second kind of order 1.
 ///
 /// `out_i = Y_1(self_i)`
@@ -891,6 +931,8 @@ pub unsafe extern "C" fn rlt_tensor_special_bessel_y1_out(self_: *const rlt_tens
         }
     })
 }
+
+// ---- special_modified_bessel_i0 ----
 
 /// Takes the modified Bessel function of the first kind of order 0.
 ///
@@ -939,6 +981,8 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_i0_out(
     })
 }
 
+// ---- special_modified_bessel_i1 ----
+
 /// Takes the modified Bessel function of the first kind of order 1.
 ///
 /// `out_i = I_1(self_i)`
@@ -985,6 +1029,8 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_i1_out(
         }
     })
 }
+
+// ---- special_modified_bessel_k0 ----
 
 /// Takes the modified Bessel function of the second kind of order 0.
 ///
@@ -1033,6 +1079,8 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_k0_out(
     })
 }
 
+// ---- special_modified_bessel_k1 ----
+
 /// Takes the modified Bessel function of the second kind of order 1.
 ///
 /// `out_i = K_1(self_i)`
@@ -1079,6 +1127,8 @@ pub unsafe extern "C" fn rlt_tensor_special_modified_bessel_k1_out(
         }
     })
 }
+
+// ---- special_scaled_modified_bessel_k0 ----
 
 /// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
 ///
@@ -1127,6 +1177,8 @@ pub unsafe extern "C" fn rlt_tensor_special_scaled_modified_bessel_k0_out(
     })
 }
 
+// ---- special_scaled_modified_bessel_k1 ----
+
 /// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
 ///
 /// `out_i = e^(x_i) * K_1(x_i)`
@@ -1174,6 +1226,8 @@ pub unsafe extern "C" fn rlt_tensor_special_scaled_modified_bessel_k1_out(
     })
 }
 
+// ---- special_spherical_bessel_j0 ----
+
 /// Takes the spherical Bessel function of the first kind of order 0.
 ///
 /// `out_i = sin(x_i) / x_i, 1 at 0`
@@ -1220,6 +1274,8 @@ pub unsafe extern "C" fn rlt_tensor_special_spherical_bessel_j0_out(
         }
     })
 }
+
+// ---- igamma ----
 
 /// Takes the share of the gamma function's integral that lies below a bound.
 ///
@@ -1296,6 +1352,8 @@ pub unsafe extern "C" fn rlt_tensor_igamma_out(
     })
 }
 
+// ---- igammac ----
+
 /// Takes the share of the gamma function's integral that lies above a bound.
 ///
 /// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
@@ -1370,6 +1428,8 @@ pub unsafe extern "C" fn rlt_tensor_igammac_out(
         }
     })
 }
+
+// ---- special_zeta ----
 
 /// Takes the Hurwitz zeta function.
 ///
@@ -1526,6 +1586,8 @@ pub unsafe extern "C" fn rlt_tensor_special_zeta_other_scalar_out(
     })
 }
 
+// ---- special_xlog1py ----
+
 /// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
 ///
 /// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
@@ -1680,6 +1742,8 @@ pub unsafe extern "C" fn rlt_tensor_special_xlog1py_other_scalar_out(
         }
     })
 }
+
+// ---- special_chebyshev_polynomial_t ----
 
 /// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0
 /// there is none.
@@ -1840,6 +1904,8 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out(
     })
 }
 
+// ---- special_chebyshev_polynomial_u ----
+
 /// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0
 /// there is none.
 ///
@@ -1998,6 +2064,8 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out(
         }
     })
 }
+
+// ---- special_chebyshev_polynomial_v ----
 
 /// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0
 /// there is none.
@@ -2158,6 +2226,8 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out(
     })
 }
 
+// ---- special_chebyshev_polynomial_w ----
+
 /// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0
 /// there is none.
 ///
@@ -2316,6 +2386,8 @@ pub unsafe extern "C" fn rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out(
         }
     })
 }
+
+// ---- special_shifted_chebyshev_polynomial_t ----
 
 /// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole
 /// number; below 0 there is none.
@@ -2478,6 +2550,8 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_t_n_sca
     })
 }
 
+// ---- special_shifted_chebyshev_polynomial_u ----
+
 /// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole
 /// number; below 0 there is none.
 ///
@@ -2638,6 +2712,8 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_u_n_sca
         }
     })
 }
+
+// ---- special_shifted_chebyshev_polynomial_v ----
 
 /// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole
 /// number; below 0 there is none.
@@ -2800,6 +2876,8 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_v_n_sca
     })
 }
 
+// ---- special_shifted_chebyshev_polynomial_w ----
+
 /// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole
 /// number; below 0 there is none.
 ///
@@ -2961,6 +3039,8 @@ pub unsafe extern "C" fn rlt_tensor_special_shifted_chebyshev_polynomial_w_n_sca
     })
 }
 
+// ---- special_hermite_polynomial_h ----
+
 /// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there
 /// is none.
 ///
@@ -3119,6 +3199,8 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_h_n_scalar_out(
         }
     })
 }
+
+// ---- special_hermite_polynomial_he ----
 
 /// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0
 /// there is none.
@@ -3279,6 +3361,8 @@ pub unsafe extern "C" fn rlt_tensor_special_hermite_polynomial_he_n_scalar_out(
     })
 }
 
+// ---- special_laguerre_polynomial_l ----
+
 /// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
 ///
 /// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
@@ -3435,6 +3519,8 @@ pub unsafe extern "C" fn rlt_tensor_special_laguerre_polynomial_l_n_scalar_out(
         }
     })
 }
+
+// ---- special_legendre_polynomial_p ----
 
 /// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_tensor, rlt_tensor_list};
 use rushlight_tensor::ops;
 
+// ---- view ----
+
 /// Shows the same elements with other sizes, without copying; one size may be -1.
 ///
 /// `out_i = self_i in row-major order`
@@ -31,6 +33,8 @@ pub unsafe extern "C" fn rlt_tensor_view(
     })
 }
 
+// ---- view_as ----
+
 /// Shows the same elements with the sizes of another tensor.
 ///
 /// `out_i = self_i in row-major order`
@@ -55,6 +59,8 @@ pub unsafe extern "C" fn rlt_tensor_view_as(
         }
     })
 }
+
+// ---- reshape ----
 
 /// Gives the elements other sizes: a view where the strides allow it, a copy otherwise.
 ///
@@ -82,6 +88,8 @@ pub unsafe extern "C" fn rlt_tensor_reshape(
     })
 }
 
+// ---- alias ----
+
 /// A view of the whole tensor.
 ///
 /// `out_i = self_i`
@@ -102,6 +110,8 @@ pub unsafe extern "C" fn rlt_tensor_alias(self_: *const rlt_tensor, out0: *mut *
     })
 }
 
+// ---- detach ----
+
 /// A view of the tensor that gradients do not pass.
 ///
 /// `out_i = self_i`
@@ -121,6 +131,8 @@ pub unsafe extern "C" fn rlt_tensor_detach(self_: *const rlt_tensor, out0: *mut 
         }
     })
 }
+
+// ---- transpose ----
 
 /// Swaps two dimensions.
 ///
@@ -147,6 +159,8 @@ pub unsafe extern "C" fn rlt_tensor_transpose_int(
     })
 }
 
+// ---- t ----
+
 /// Transposes a matrix; a vector stays as it is.
 ///
 /// `out[j, i] = self[i, j]`
@@ -166,6 +180,8 @@ pub unsafe extern "C" fn rlt_tensor_t(self_: *const rlt_tensor, out0: *mut *mut 
         }
     })
 }
+
+// ---- permute ----
 
 /// Puts the dimensions in another order.
 ///
@@ -193,6 +209,8 @@ pub unsafe extern "C" fn rlt_tensor_permute(
     })
 }
 
+// ---- select ----
+
 /// Takes one slice of a dimension, which disappears.
 ///
 /// `out = self[..., index, ...]`
@@ -217,6 +235,8 @@ pub unsafe extern "C" fn rlt_tensor_select_int(
         }
     })
 }
+
+// ---- select_backward ----
 
 /// Puts the gradient of select back into zeros.
 ///
@@ -246,6 +266,8 @@ pub unsafe extern "C" fn rlt_tensor_select_backward(
     })
 }
 
+// ---- slice ----
+
 /// Takes every step-th element of a dimension from `start` up to `end`; the bounds are cut to the size.
 ///
 /// `out[..., i, ...] = self[..., start + i * step, ...]`
@@ -274,6 +296,8 @@ pub unsafe extern "C" fn rlt_tensor_slice_Tensor(
         }
     })
 }
+
+// ---- slice_backward ----
 
 /// Puts the gradient of slice back into zeros.
 ///
@@ -306,6 +330,8 @@ pub unsafe extern "C" fn rlt_tensor_slice_backward(
     })
 }
 
+// ---- narrow ----
+
 /// Takes `length` elements of a dimension from `start` on.
 ///
 /// `out[..., i, ...] = self[..., start + i, ...]`
@@ -331,6 +357,8 @@ pub unsafe extern "C" fn rlt_tensor_narrow(
         }
     })
 }
+
+// ---- expand ----
 
 /// Repeats dimensions of size 1 without copying; -1 keeps a size. The gradient sums over the repeats.
 ///
@@ -359,6 +387,8 @@ pub unsafe extern "C" fn rlt_tensor_expand(
     })
 }
 
+// ---- expand_as ----
+
 /// Repeats dimensions of size 1 to the sizes of another tensor.
 ///
 /// `out[..., j, ...] = self[..., 0, ...]`
@@ -384,6 +414,8 @@ pub unsafe extern "C" fn rlt_tensor_expand_as(
     })
 }
 
+// ---- unsqueeze ----
+
 /// Inserts a dimension of size 1.
 ///
 /// `out[..., 0, ...] = self`
@@ -403,6 +435,8 @@ pub unsafe extern "C" fn rlt_tensor_unsqueeze(self_: *const rlt_tensor, dim: i64
         }
     })
 }
+
+// ---- squeeze ----
 
 /// Removes every dimension of size 1.
 ///
@@ -444,6 +478,8 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_dim(self_: *const rlt_tensor, dim: i
     })
 }
 
+// ---- flatten ----
+
 /// Joins the dimensions from `start_dim` to `end_dim` into one.
 ///
 /// `out_i = self_i in row-major order`
@@ -469,6 +505,8 @@ pub unsafe extern "C" fn rlt_tensor_flatten_using_ints(
         }
     })
 }
+
+// ---- as_strided ----
 
 /// Shows the storage with any sizes, strides and offset.
 ///
@@ -502,6 +540,8 @@ pub unsafe extern "C" fn rlt_tensor_as_strided(
     })
 }
 
+// ---- unbind ----
+
 /// Splits a dimension into its slices.
 ///
 /// `out_k = self[..., k, ...]`
@@ -525,6 +565,8 @@ pub unsafe extern "C" fn rlt_tensor_unbind_int(
         }
     })
 }
+
+// ---- split ----
 
 /// Splits a dimension into parts of `split_size`; the last may be smaller.
 ///
@@ -578,6 +620,8 @@ pub unsafe extern "C" fn rlt_tensor_split_sizes(
     })
 }
 
+// ---- split_with_sizes ----
+
 /// Splits a dimension into parts of the given sizes.
 ///
 /// `out_k = the next split_sizes[k] slices of self`
@@ -604,6 +648,8 @@ pub unsafe extern "C" fn rlt_tensor_split_with_sizes(
         }
     })
 }
+
+// ---- movedim ----
 
 /// Moves dimensions to other positions; the rest keeps its order.
 ///
@@ -659,6 +705,8 @@ pub unsafe extern "C" fn rlt_tensor_movedim_int(
     })
 }
 
+// ---- unflatten ----
+
 /// Splits a dimension into several; one size may be -1.
 ///
 /// `out_i = self_i in row-major order`
@@ -686,6 +734,8 @@ pub unsafe extern "C" fn rlt_tensor_unflatten_int(
     })
 }
 
+// ---- ravel ----
+
 /// Gives the elements one dimension, without gaps: a view where possible.
 ///
 /// `out_i = self_i in row-major order`
@@ -705,6 +755,8 @@ pub unsafe extern "C" fn rlt_tensor_ravel(self_: *const rlt_tensor, out0: *mut *
         }
     })
 }
+
+// ---- reshape_as ----
 
 /// Gives the elements the sizes of another tensor: a view where possible.
 ///
@@ -730,6 +782,8 @@ pub unsafe extern "C" fn rlt_tensor_reshape_as(
         }
     })
 }
+
+// ---- diagonal ----
 
 /// A view of the diagonal of two dimensions, as a last dimension.
 ///
@@ -757,6 +811,8 @@ pub unsafe extern "C" fn rlt_tensor_diagonal(
     })
 }
 
+// ---- squeeze ----
+
 /// Removes the given dimensions that have size 1.
 ///
 /// `out = self`
@@ -782,6 +838,8 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_dims(
         }
     })
 }
+
+// ---- narrow ----
 
 /// Takes `length` elements of a dimension from where a tensor says.
 ///
@@ -810,6 +868,8 @@ pub unsafe extern "C" fn rlt_tensor_narrow_Tensor(
     })
 }
 
+// ---- unfold ----
+
 /// Shows windows of a dimension, each `step` further, in a new last dimension.
 ///
 /// `out[..., w, ..., k] = self[..., w * step + k, ...]`
@@ -835,6 +895,8 @@ pub unsafe extern "C" fn rlt_tensor_unfold(
         }
     })
 }
+
+// ---- unfold_backward ----
 
 /// Adds the gradients of windows up where they lie.
 ///
@@ -865,6 +927,8 @@ pub unsafe extern "C" fn rlt_tensor_unfold_backward(
     })
 }
 
+// ---- mT ----
+
 /// Transposes each matrix of a batch.
 ///
 /// `out[..., j, i] = self[..., i, j]`
@@ -884,6 +948,8 @@ pub unsafe extern "C" fn rlt_tensor_mT(self_: *const rlt_tensor, out0: *mut *mut
         }
     })
 }
+
+// ---- mH ----
 
 /// Transposes and conjugates each matrix of a batch.
 ///
@@ -905,6 +971,8 @@ pub unsafe extern "C" fn rlt_tensor_mH(self_: *const rlt_tensor, out0: *mut *mut
     })
 }
 
+// ---- adjoint ----
+
 /// Transposes and conjugates each matrix of a batch.
 ///
 /// `out[..., j, i] = conj(self[..., i, j])`
@@ -924,6 +992,8 @@ pub unsafe extern "C" fn rlt_tensor_adjoint(self_: *const rlt_tensor, out0: *mut
         }
     })
 }
+
+// ---- matrix_H ----
 
 /// Transposes and conjugates a matrix.
 ///
@@ -945,6 +1015,8 @@ pub unsafe extern "C" fn rlt_tensor_matrix_H(self_: *const rlt_tensor, out0: *mu
     })
 }
 
+// ---- numpy_T ----
+
 /// Turns the order of the dimensions around.
 ///
 /// `out[k, ..., i] = self[i, ..., k]`
@@ -965,6 +1037,8 @@ pub unsafe extern "C" fn rlt_tensor_numpy_T(self_: *const rlt_tensor, out0: *mut
     })
 }
 
+// ---- detach ----
+
 /// Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
 ///
 /// `out_i = self_i`
@@ -984,6 +1058,8 @@ pub unsafe extern "C" fn rlt_tensor_detach_(self_: *const rlt_tensor) -> i32 {
         }
     })
 }
+
+// ---- unsafe_split ----
 
 /// Splits a dimension as split does; the parts are not counted as views of one another.
 ///
@@ -1010,6 +1086,8 @@ pub unsafe extern "C" fn rlt_tensor_unsafe_split_Tensor(
     })
 }
 
+// ---- _conj ----
+
 /// Shows the conjugate of each element, which is computed where it is needed.
 ///
 /// `out_i = conj(self_i)`
@@ -1029,6 +1107,8 @@ pub unsafe extern "C" fn rlt_tensor__conj(self_: *const rlt_tensor, out0: *mut *
         }
     })
 }
+
+// ---- _neg_view ----
 
 /// Shows the opposite of each element, which is computed where it is needed.
 ///
@@ -1050,6 +1130,8 @@ pub unsafe extern "C" fn rlt_tensor__neg_view(self_: *const rlt_tensor, out0: *m
     })
 }
 
+// ---- resolve_neg ----
+
 /// Carries out a negation that was put off.
 ///
 /// `out_i = self_i`
@@ -1069,6 +1151,8 @@ pub unsafe extern "C" fn rlt_tensor_resolve_neg(self_: *const rlt_tensor, out0: 
         }
     })
 }
+
+// ---- view_as_real ----
 
 /// Shows complex numbers as pairs of real ones.
 ///
@@ -1090,6 +1174,8 @@ pub unsafe extern "C" fn rlt_tensor_view_as_real(self_: *const rlt_tensor, out0:
     })
 }
 
+// ---- view_as_complex ----
+
 /// Shows pairs of real numbers as complex ones.
 ///
 /// `out = self[..., 0] + self[..., 1] * sqrt(-1)`
@@ -1110,6 +1196,8 @@ pub unsafe extern "C" fn rlt_tensor_view_as_complex(self_: *const rlt_tensor, ou
     })
 }
 
+// ---- imag ----
+
 /// Shows the imaginary part of each element.
 ///
 /// `out_i = Im(self_i)`
@@ -1129,6 +1217,8 @@ pub unsafe extern "C" fn rlt_tensor_imag(self_: *const rlt_tensor, out0: *mut *m
         }
     })
 }
+
+// ---- chalf ----
 
 /// Converts to complex numbers of halves.
 ///
@@ -1155,6 +1245,8 @@ pub unsafe extern "C" fn rlt_tensor_chalf(
     })
 }
 
+// ---- t ----
+
 /// Transposes a matrix itself; no element moves.
 ///
 /// `out[j, i] = self[i, j]`
@@ -1176,6 +1268,8 @@ pub unsafe extern "C" fn rlt_tensor_t_(self_: *const rlt_tensor) -> i32 {
     })
 }
 
+// ---- transpose ----
+
 /// Swaps two dimensions of the tensor itself; no element moves.
 ///
 /// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
@@ -1196,6 +1290,8 @@ pub unsafe extern "C" fn rlt_tensor_transpose_(self_: *const rlt_tensor, dim0: i
         }
     })
 }
+
+// ---- swapaxes ----
 
 /// Swaps two dimensions, as transpose does.
 ///
@@ -1243,6 +1339,8 @@ pub unsafe extern "C" fn rlt_tensor_swapaxes_(self_: *const rlt_tensor, axis0: i
     })
 }
 
+// ---- swapdims ----
+
 /// Swaps two dimensions, as transpose does.
 ///
 /// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
@@ -1289,6 +1387,8 @@ pub unsafe extern "C" fn rlt_tensor_swapdims_(self_: *const rlt_tensor, dim0: i6
     })
 }
 
+// ---- unsqueeze ----
+
 /// Gives the tensor itself another dimension, of size 1.
 ///
 /// `out[..., 0, ...] = self[..., ...]`
@@ -1309,6 +1409,8 @@ pub unsafe extern "C" fn rlt_tensor_unsqueeze_(self_: *const rlt_tensor, dim: i6
         }
     })
 }
+
+// ---- squeeze ----
 
 /// Takes the dimensions of size 1 away from the tensor itself.
 ///
@@ -1373,6 +1475,8 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_dims_(self_: *const rlt_tensor, dim:
     })
 }
 
+// ---- as_strided ----
+
 /// Lets the tensor itself show its storage with any sizes, strides and offset.
 ///
 /// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
@@ -1403,6 +1507,8 @@ pub unsafe extern "C" fn rlt_tensor_as_strided_(
         }
     })
 }
+
+// ---- _reshape_alias ----
 
 /// A view in another shape whose strides are known already; its gradient is that of a reshape.
 ///

@@ -5,6 +5,8 @@ use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_tensor, rlt_tensor_list};
 use rushlight_tensor::ops;
 
+// ---- alias_copy ----
+
 /// Copies the tensor.
 ///
 /// `out_i = self_i`
@@ -24,6 +26,8 @@ pub unsafe extern "C" fn rlt_tensor_alias_copy(self_: *const rlt_tensor, out0: *
         }
     })
 }
+
+// ---- as_strided_copy ----
 
 /// Copies what as_strided shows.
 ///
@@ -56,6 +60,8 @@ pub unsafe extern "C" fn rlt_tensor_as_strided_copy(
     })
 }
 
+// ---- diagonal_copy ----
+
 /// Copies the diagonal of two dimensions, as a last dimension.
 ///
 /// `out[..., i] = self[i, i + offset] of dim1 and dim2`
@@ -81,6 +87,8 @@ pub unsafe extern "C" fn rlt_tensor_diagonal_copy(
         }
     })
 }
+
+// ---- expand_copy ----
 
 /// Repeats dimensions of size 1; -1 keeps a size.
 ///
@@ -108,6 +116,8 @@ pub unsafe extern "C" fn rlt_tensor_expand_copy(
         }
     })
 }
+
+// ---- narrow_copy ----
 
 /// Copies `length` elements of a dimension from `start` on.
 ///
@@ -162,6 +172,8 @@ pub unsafe extern "C" fn rlt_tensor_narrow_copy_out(
     })
 }
 
+// ---- permute_copy ----
+
 /// Copies the tensor with its dimensions in another order.
 ///
 /// `dimension k of out = dimension dims[k] of self`
@@ -187,6 +199,8 @@ pub unsafe extern "C" fn rlt_tensor_permute_copy(
         }
     })
 }
+
+// ---- squeeze_copy ----
 
 /// Copies the tensor without its dimensions of size 1.
 ///
@@ -258,6 +272,8 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_copy_dims(
     })
 }
 
+// ---- t_copy ----
+
 /// Copies a matrix transposed; a vector as it is.
 ///
 /// `out[j, i] = self[i, j]`
@@ -277,6 +293,8 @@ pub unsafe extern "C" fn rlt_tensor_t_copy(self_: *const rlt_tensor, out0: *mut 
         }
     })
 }
+
+// ---- transpose_copy ----
 
 /// Copies the tensor with two dimensions swapped.
 ///
@@ -302,6 +320,8 @@ pub unsafe extern "C" fn rlt_tensor_transpose_copy_int(
         }
     })
 }
+
+// ---- unfold_copy ----
 
 /// Copies windows of a dimension, each `step` further, into a new last dimension.
 ///
@@ -329,6 +349,8 @@ pub unsafe extern "C" fn rlt_tensor_unfold_copy(
     })
 }
 
+// ---- unsqueeze_copy ----
+
 /// Copies the tensor with a new dimension of size 1.
 ///
 /// `out[..., 0, ...] = self`
@@ -352,6 +374,8 @@ pub unsafe extern "C" fn rlt_tensor_unsqueeze_copy(
         }
     })
 }
+
+// ---- view_copy ----
 
 /// Copies the elements into other sizes; one size may be -1.
 ///
@@ -379,6 +403,8 @@ pub unsafe extern "C" fn rlt_tensor_view_copy(
     })
 }
 
+// ---- split_with_sizes_copy ----
+
 /// Copies the parts of the given sizes of a dimension.
 ///
 /// `out_k = the next split_sizes[k] slices of self`
@@ -405,6 +431,8 @@ pub unsafe extern "C" fn rlt_tensor_split_with_sizes_copy(
         }
     })
 }
+
+// ---- unbind_copy ----
 
 /// Copies the slices of a dimension.
 ///

@@ -6,6 +6,8 @@ use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 use std::ffi::c_char;
 
+// ---- upsample_nearest1d ----
+
 /// Takes the nearest element for each place of a sequence of another size.
 ///
 /// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size /
@@ -34,6 +36,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest1d(
         }
     })
 }
+
+// ---- upsample_nearest1d_backward ----
 
 /// The gradient of upsample_nearest1d.
 ///
@@ -67,6 +71,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest1d_backward(
     })
 }
 
+// ---- upsample_nearest1d ----
+
 /// Takes the nearest element for each place of a sequence of another size, given as a size or as
 /// factors.
 ///
@@ -99,6 +105,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest1d_vec(
     })
 }
 
+// ---- upsample_nearest2d ----
+
 /// Takes the nearest element for each place of an image of another size.
 ///
 /// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size /
@@ -130,6 +138,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest2d(
         }
     })
 }
+
+// ---- upsample_nearest2d_backward ----
 
 /// The gradient of upsample_nearest2d.
 ///
@@ -165,6 +175,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest2d_backward(
     })
 }
 
+// ---- upsample_nearest2d ----
+
 /// Takes the nearest element for each place of an image of another size, given as a size or as factors.
 ///
 /// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size /
@@ -195,6 +207,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest2d_vec(
         }
     })
 }
+
+// ---- upsample_nearest3d ----
 
 /// Takes the nearest element for each place of a volume of another size.
 ///
@@ -229,6 +243,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest3d(
         }
     })
 }
+
+// ---- upsample_nearest3d_backward ----
 
 /// The gradient of upsample_nearest3d.
 ///
@@ -273,6 +289,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest3d_backward(
     })
 }
 
+// ---- upsample_nearest3d ----
+
 /// Takes the nearest element for each place of a volume of another size, given as a size or as factors.
 ///
 /// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size /
@@ -304,6 +322,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_nearest3d_vec(
     })
 }
 
+// ---- _upsample_nearest_exact1d ----
+
 /// Takes the element whose middle is nearest for each place of a sequence of another size.
 ///
 /// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for
@@ -332,6 +352,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact1d(
         }
     })
 }
+
+// ---- _upsample_nearest_exact1d_backward ----
 
 /// The gradient of _upsample_nearest_exact1d.
 ///
@@ -365,6 +387,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact1d_backward(
     })
 }
 
+// ---- _upsample_nearest_exact1d ----
+
 /// Takes the element whose middle is nearest for each place of a sequence of another size, given as a
 /// size or as factors.
 ///
@@ -397,6 +421,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact1d_vec(
     })
 }
 
+// ---- _upsample_nearest_exact2d ----
+
 /// Takes the element whose middle is nearest for each place of an image of another size.
 ///
 /// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for
@@ -428,6 +454,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact2d(
         }
     })
 }
+
+// ---- _upsample_nearest_exact2d_backward ----
 
 /// The gradient of _upsample_nearest_exact2d.
 ///
@@ -469,6 +497,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact2d_backward(
     })
 }
 
+// ---- _upsample_nearest_exact2d ----
+
 /// Takes the element whose middle is nearest for each place of an image of another size, given as a
 /// size or as factors.
 ///
@@ -500,6 +530,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact2d_vec(
         }
     })
 }
+
+// ---- _upsample_nearest_exact3d ----
 
 /// Takes the element whose middle is nearest for each place of a volume of another size.
 ///
@@ -534,6 +566,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d(
         }
     })
 }
+
+// ---- _upsample_nearest_exact3d_backward ----
 
 /// The gradient of _upsample_nearest_exact3d.
 ///
@@ -578,6 +612,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d_backward(
     })
 }
 
+// ---- _upsample_nearest_exact3d ----
+
 /// Takes the element whose middle is nearest for each place of a volume of another size, given as a
 /// size or as factors.
 ///
@@ -610,6 +646,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d_vec(
     })
 }
 
+// ---- upsample_linear1d ----
+
 /// Interpolates a sequence linearly to another size.
 ///
 /// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x);
@@ -641,6 +679,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d(
         }
     })
 }
+
+// ---- upsample_linear1d_backward ----
 
 /// The gradient of upsample_linear1d.
 ///
@@ -681,6 +721,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d_backward(
     })
 }
 
+// ---- upsample_linear1d ----
+
 /// Interpolates a sequence linearly to another size, given as a size or as factors.
 ///
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x -
@@ -715,6 +757,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d_vec(
     })
 }
 
+// ---- upsample_bilinear2d ----
+
 /// Interpolates an image linearly to another size.
 ///
 /// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x);
@@ -748,6 +792,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d(
         }
     })
 }
+
+// ---- upsample_bilinear2d_backward ----
 
 /// The gradient of upsample_bilinear2d.
 ///
@@ -791,6 +837,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d_backward(
     })
 }
 
+// ---- upsample_bilinear2d ----
+
 /// Interpolates an image linearly to another size, given as a size or as factors.
 ///
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x -
@@ -824,6 +872,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d_vec(
         }
     })
 }
+
+// ---- upsample_trilinear3d ----
 
 /// Interpolates a volume linearly to another size.
 ///
@@ -867,6 +917,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d(
         }
     })
 }
+
+// ---- upsample_trilinear3d_backward ----
 
 /// The gradient of upsample_trilinear3d.
 ///
@@ -913,6 +965,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d_backward(
     })
 }
 
+// ---- upsample_trilinear3d ----
+
 /// Interpolates a volume linearly to another size, given as a size or as factors.
 ///
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x -
@@ -947,6 +1001,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d_vec(
     })
 }
 
+// ---- upsample_bicubic2d ----
+
 /// Interpolates an image cubically to another size.
 ///
 /// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic
@@ -980,6 +1036,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d(
         }
     })
 }
+
+// ---- upsample_bicubic2d_backward ----
 
 /// The gradient of upsample_bicubic2d.
 ///
@@ -1023,6 +1081,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d_backward(
     })
 }
 
+// ---- upsample_bicubic2d ----
+
 /// Interpolates an image cubically to another size, given as a size or as factors.
 ///
 /// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the
@@ -1057,6 +1117,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d_vec(
     })
 }
 
+// ---- reflection_pad1d ----
+
 /// Surrounds a sequence with itself, mirrored at its first and last elements.
 ///
 /// `out[i] = self[j], j = |i - left| mirrored at size - 1`
@@ -1083,6 +1145,8 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad1d(
         }
     })
 }
+
+// ---- reflection_pad1d_backward ----
 
 /// The gradient of reflection_pad1d.
 ///
@@ -1112,6 +1176,8 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad1d_backward(
     })
 }
 
+// ---- reflection_pad2d ----
+
 /// Surrounds an image with itself, mirrored at its first and last elements.
 ///
 /// `out[i] = self[j], j = |i - left| mirrored at size - 1`
@@ -1138,6 +1204,8 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad2d(
         }
     })
 }
+
+// ---- reflection_pad2d_backward ----
 
 /// The gradient of reflection_pad2d.
 ///
@@ -1167,6 +1235,8 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad2d_backward(
     })
 }
 
+// ---- reflection_pad3d ----
+
 /// Surrounds a volume with itself, mirrored at its first and last elements.
 ///
 /// `out[i] = self[j], j = |i - left| mirrored at size - 1`
@@ -1193,6 +1263,8 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad3d(
         }
     })
 }
+
+// ---- reflection_pad3d_backward ----
 
 /// The gradient of reflection_pad3d.
 ///
@@ -1222,6 +1294,8 @@ pub unsafe extern "C" fn rlt_tensor_reflection_pad3d_backward(
     })
 }
 
+// ---- replication_pad1d ----
+
 /// Surrounds a sequence with itself, repeated beyond its first and last elements.
 ///
 /// `out[i] = self[min(max(i - left, 0), size - 1)]`
@@ -1248,6 +1322,8 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad1d(
         }
     })
 }
+
+// ---- replication_pad1d_backward ----
 
 /// The gradient of replication_pad1d.
 ///
@@ -1277,6 +1353,8 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad1d_backward(
     })
 }
 
+// ---- replication_pad2d ----
+
 /// Surrounds an image with itself, repeated beyond its first and last elements.
 ///
 /// `out[i] = self[min(max(i - left, 0), size - 1)]`
@@ -1303,6 +1381,8 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad2d(
         }
     })
 }
+
+// ---- replication_pad2d_backward ----
 
 /// The gradient of replication_pad2d.
 ///
@@ -1332,6 +1412,8 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad2d_backward(
     })
 }
 
+// ---- replication_pad3d ----
+
 /// Surrounds a volume with itself, repeated beyond its first and last elements.
 ///
 /// `out[i] = self[min(max(i - left, 0), size - 1)]`
@@ -1358,6 +1440,8 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad3d(
         }
     })
 }
+
+// ---- replication_pad3d_backward ----
 
 /// The gradient of replication_pad3d.
 ///
@@ -1386,6 +1470,8 @@ pub unsafe extern "C" fn rlt_tensor_replication_pad3d_backward(
         }
     })
 }
+
+// ---- pad ----
 
 /// Surrounds the last dimensions with a constant (`constant`), with mirrored (`reflect`), repeated
 /// (`replicate`) or wrapped (`circular`) elements.
@@ -1419,6 +1505,8 @@ pub unsafe extern "C" fn rlt_tensor_pad(
     })
 }
 
+// ---- _pad_circular ----
+
 /// Surrounds the last dimensions with what lies at their other end.
 ///
 /// `out[..., i, ...] = self[..., (i - left) mod d, ...]`
@@ -1445,6 +1533,8 @@ pub unsafe extern "C" fn rlt_tensor__pad_circular(
         }
     })
 }
+
+// ---- im2col ----
 
 /// Takes a column of elements for each position of a kernel that slides over an image.
 ///
@@ -1481,6 +1571,8 @@ pub unsafe extern "C" fn rlt_tensor_im2col(
         }
     })
 }
+
+// ---- col2im ----
 
 /// Sums columns of elements, one for each position of a kernel, into the image they were taken from.
 ///
@@ -1521,6 +1613,8 @@ pub unsafe extern "C" fn rlt_tensor_col2im(
     })
 }
 
+// ---- pixel_shuffle ----
+
 /// Turns groups of r * r channels into squares of r * r pixels.
 ///
 /// `out[c, h * r + a, w * r + b] = self[c * r * r + a * r + b, h, w]`
@@ -1544,6 +1638,8 @@ pub unsafe extern "C" fn rlt_tensor_pixel_shuffle(
         }
     })
 }
+
+// ---- pixel_unshuffle ----
 
 /// Turns squares of r * r pixels into groups of r * r channels: undoes pixel_shuffle.
 ///
@@ -1569,6 +1665,8 @@ pub unsafe extern "C" fn rlt_tensor_pixel_unshuffle(
     })
 }
 
+// ---- channel_shuffle ----
+
 /// Deals out the channels of groups: the first of each, then the second of each, and so on.
 ///
 /// `out[n, c * groups + g] = self[n, g * (C / groups) + c]`
@@ -1593,6 +1691,8 @@ pub unsafe extern "C" fn rlt_tensor_channel_shuffle(
     })
 }
 
+// ---- native_channel_shuffle ----
+
 /// Deals out the channels of groups: the first of each, then the second of each, and so on.
 ///
 /// `out[n, c * groups + g] = self[n, g * (C / groups) + c]`
@@ -1616,6 +1716,8 @@ pub unsafe extern "C" fn rlt_tensor_native_channel_shuffle(
         }
     })
 }
+
+// ---- grid_sampler ----
 
 /// Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between
 /// elements, zeros (0), the border (1) or a mirrored image (2) beyond.
@@ -1649,6 +1751,8 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler(
     })
 }
 
+// ---- grid_sampler_2d ----
+
 /// Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between
 /// elements, zeros (0), the border (1) or a mirrored image (2) beyond.
 ///
@@ -1681,6 +1785,8 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_2d(
     })
 }
 
+// ---- grid_sampler_3d ----
+
 /// Reads volumes at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between
 /// elements, zeros (0), the border (1) or a mirrored image (2) beyond.
 ///
@@ -1712,6 +1818,8 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_3d(
         }
     })
 }
+
+// ---- _grid_sample ----
 
 /// The kernel of grid_sampler: the image at the places of a grid, or its derivative by the grid of so
 /// high an order along each dimension.
@@ -1753,6 +1861,8 @@ pub unsafe extern "C" fn rlt_tensor__grid_sample(
         }
     })
 }
+
+// ---- _grid_spread ----
 
 /// The gradient of _grid_sample by the image.
 ///
@@ -1796,6 +1906,8 @@ pub unsafe extern "C" fn rlt_tensor__grid_spread(
         }
     })
 }
+
+// ---- grid_sampler_2d_backward ----
 
 /// The gradients of grid_sampler_2d by input and grid, those that `output_mask` asks for; the others
 /// have no elements.
@@ -1845,6 +1957,8 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_2d_backward(
     })
 }
 
+// ---- grid_sampler_3d_backward ----
+
 /// The gradients of grid_sampler_3d by input and grid, those that `output_mask` asks for; the others
 /// have no elements.
 ///
@@ -1893,6 +2007,8 @@ pub unsafe extern "C" fn rlt_tensor_grid_sampler_3d_backward(
     })
 }
 
+// ---- affine_grid_generator ----
+
 /// Makes the grid that an affine map takes the places of an image to, for grid_sampler.
 ///
 /// `out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1`
@@ -1920,6 +2036,8 @@ pub unsafe extern "C" fn rlt_tensor_affine_grid_generator(
     })
 }
 
+// ---- affine_grid_generator_backward ----
+
 /// The gradient of affine_grid_generator.
 ///
 /// `out[n] = sum_i grad[n, i] * (x_i, y_i, 1)`
@@ -1946,6 +2064,8 @@ pub unsafe extern "C" fn rlt_tensor_affine_grid_generator_backward(
         }
     })
 }
+
+// ---- _upsample_bilinear2d_aa ----
 
 /// Interpolates an image linearly to another size; where it shrinks, every element has a share.
 ///
@@ -1981,6 +2101,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_bilinear2d_aa(
         }
     })
 }
+
+// ---- _upsample_bilinear2d_aa_backward ----
 
 /// The gradient of _upsample_bilinear2d_aa.
 ///
@@ -2024,6 +2146,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_bilinear2d_aa_backward(
     })
 }
 
+// ---- _upsample_bilinear2d_aa ----
+
 /// Interpolates an image linearly to another size, given as a size or as factors; where it shrinks,
 /// every element has a share.
 ///
@@ -2059,6 +2183,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_bilinear2d_aa_vec(
     })
 }
 
+// ---- _upsample_bicubic2d_aa ----
+
 /// Interpolates an image cubically to another size; where it shrinks, every element has a share.
 ///
 /// `out[i] = sum_j w((j + 0.5 - x) / s) * self[j] / sum_j w((j + 0.5 - x) / s) along each dimension, w
@@ -2093,6 +2219,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_bicubic2d_aa(
         }
     })
 }
+
+// ---- _upsample_bicubic2d_aa_backward ----
 
 /// The gradient of _upsample_bicubic2d_aa.
 ///
@@ -2135,6 +2263,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_bicubic2d_aa_backward(
         }
     })
 }
+
+// ---- _upsample_bicubic2d_aa ----
 
 /// Interpolates an image cubically to another size, given as a size or as factors; where it shrinks,
 /// every element has a share.

@@ -12,6 +12,9 @@ use std::ptr::{self, NonNull};
 /// Alignment of CPU storage in bytes: one cache line, one AVX-512 register.
 pub const ALIGNMENT: usize = cache::ALIGNMENT;
 
+/// No machine has more memory: 2^47 bytes are all that a process can address.
+const MOST: usize = (1u64 << 47) as usize;
+
 /// The embedder's allocator.
 #[derive(Clone, Copy)]
 pub struct AllocatorHooks {
@@ -30,6 +33,11 @@ unsafe impl Send for AllocatorHooks {}
 unsafe impl Sync for AllocatorHooks {}
 
 static HOOKS: Slot<AllocatorHooks> = Slot::new();
+
+/// Frees memory that nobody needs any more, if it finds some.
+pub type Reclaim = fn();
+
+static RECLAIM: Slot<Reclaim> = Slot::new();
 
 /// What the allocator has handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +87,15 @@ pub fn set_allocator(hooks: Option<AllocatorHooks>) {
     HOOKS.set(hooks);
 }
 
+/// Ask `reclaim` before a request of our own allocator fails: a language with a collector may hold memory that nobody
+/// needs. The request is made once more then. It is called without a lock of the allocator's, by any thread.
+pub fn set_reclaim(reclaim: Option<Reclaim>) {
+    RECLAIM.set(reclaim);
+}
+
 pub(crate) fn shutdown() {
     HOOKS.clear();
+    RECLAIM.clear();
     cache::shutdown();
 }
 
@@ -122,9 +137,20 @@ pub(crate) fn is_hooked() -> bool {
 /// counted as tensor memory.
 #[inline]
 pub(crate) fn allocate_behind(header: usize, size: usize) -> Result<Block> {
-    let piece = size.checked_add(header).and_then(|total| cache::take(total, size));
+    let piece = size.checked_add(header).and_then(|total| cache::take(total, size).or_else(|| take_again(total, size)));
     let piece = piece.ok_or_else(|| out_of_memory(size))?;
     Ok(Block { start: piece.start, size, source: Source::Own(piece) })
+}
+
+#[cold]
+fn take_again(total: usize, size: usize) -> Option<Piece> {
+    let reclaim = RECLAIM.get()?;
+    // Collecting takes its time: what no machine has is refused at once.
+    if total > MOST {
+        return None;
+    }
+    reclaim();
+    cache::take(total, size)
 }
 
 #[cold]

@@ -1,10 +1,11 @@
 //! Files that are replaced whole or not at all.
 //!
 //! The new content goes to a file beside the target, reaches the disk, and only then takes the target's name:
-//! a crash or a full disk leaves the old file as it was.
+//! a crash or a full disk leaves the old file as it was. It keeps the permissions of the file that it replaces.
 
-use rushlight_base::{Result, err};
-use std::fs::{self, File, OpenOptions};
+use rushlight_base::{Result, ensure, err};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,28 +13,56 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub fn replace(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     // A link keeps pointing where it points: the file behind it is the one to replace.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let temporary = create_beside(&target)?;
-    let written = write(&temporary).and_then(|()| publish(&temporary, &target));
+    replace_target(&target, write).map_err(|error| error.context(format_args!("cannot save {}", path.display())))
+}
+
+fn replace_target(target: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let permissions = permissions_of(target)?;
+    let temporary = create_beside(target, permissions.is_some())?;
+    let written = write(&temporary).and_then(|()| publish(&temporary, target, permissions));
     if written.is_err() {
         // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
     }
-    written.map_err(|error| error.context(format_args!("cannot save {}", path.display())))
+    written
 }
 
-fn create_beside(target: &Path) -> Result<PathBuf> {
+/// The permissions of the file that is there. Whoever may not write to it may not replace it either, although the directory
+/// would allow that; and what is no file (a directory, /dev/null) stays.
+fn permissions_of(target: &Path) -> Result<Option<Permissions>> {
+    let found = match fs::metadata(target) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    ensure!(found.is_file(), Io, "it is no regular file");
+    OpenOptions::new().write(true).open(target)?;
+    Ok(Some(found.permissions()))
+}
+
+/// A new file beside the target. Where it takes the permissions of another one in the end, nobody else may read it before.
+fn create_beside(target: &Path, private: bool) -> Result<PathBuf> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = target.file_name().ok_or_else(|| err!(Io, "'{}' does not name a file", target.display()))?;
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
     let temporary = target.with_file_name(format!(".{}.{}.{number}.tmp", name.to_string_lossy(), std::process::id()));
-    match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    match options.open(&temporary) {
         Ok(_) => Ok(temporary),
         Err(error) => Err(err!(Io, "cannot create {}: {error}", temporary.display())),
     }
 }
 
-fn publish(temporary: &Path, target: &Path) -> Result<()> {
-    OpenOptions::new().write(true).open(temporary)?.sync_all()?;
+fn publish(temporary: &Path, target: &Path, permissions: Option<Permissions>) -> Result<()> {
+    let file = OpenOptions::new().write(true).open(temporary)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    file.sync_all()?;
     fs::rename(temporary, target)?;
     // The new name is on the disk once the directory is; where directories cannot be opened, the system's own
     // pace has to do.
@@ -65,5 +94,44 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
         fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_keeps_its_mode_and_a_new_one_follows_the_umask() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = std::env::temp_dir().join(format!("rushlight-modes-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let (usual, path, link) = (directory.join("usual"), directory.join("model.pt"), directory.join("link.pt"));
+        fs::write(&usual, "").unwrap();
+        replace(&path, |new| Ok(fs::write(new, "old")?)).unwrap();
+        assert_eq!(mode(&path), mode(&usual));
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        for wanted in [0o600, 0o664, 0o640] {
+            fs::set_permissions(&path, Permissions::from_mode(wanted)).unwrap();
+            replace(&link, |new| {
+                assert_eq!(mode(new), 0o600);
+                Ok(fs::write(new, "new")?)
+            })
+            .unwrap();
+            assert_eq!((mode(&path), fs::read(&path).unwrap()), (wanted, b"new".to_vec()));
+        }
+        // Only the superuser may write where nobody may; then the mode stays, too.
+        fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+        let may_write = OpenOptions::new().write(true).open(&path).is_ok();
+        let saved = replace(&path, |new| Ok(fs::write(new, "newer")?));
+        assert_eq!(saved.is_ok(), may_write);
+        assert_eq!((mode(&path), fs::read(&path).unwrap() == b"newer"), (0o444, may_write));
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let refused = |path: &Path| replace(path, |_| unreachable!("nothing is written")).unwrap_err();
+        assert_eq!(refused(Path::new("/dev/null")).message(), "cannot save /dev/null: it is no regular file");
+        let directory = std::env::temp_dir();
+        assert!(refused(&directory).message().ends_with(": it is no regular file"));
     }
 }

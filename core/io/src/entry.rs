@@ -19,7 +19,7 @@ pub struct Entry {
     pub strides: DimVec,
     /// Where the first element lies, in elements from the start of the storage.
     pub offset: usize,
-    /// The bytes, on the host. Bytes of `bool` are 0 and 1.
+    /// The bytes, on the host; bytes of `bool` are 0 and 1. Of an entry that was only listed, their number, on the meta device.
     pub storage: Storage,
     /// Does the tensor ask for a gradient?
     pub requires_grad: bool,
@@ -52,13 +52,14 @@ impl Entry {
         self.check_geometry().map_err(|error| error.context(format_args!("tensor '{}'", self.name)))
     }
 
+    /// Fails unless the bytes are at hand, and every element lies inside them.
+    pub(crate) fn check_data(&self) -> Result<()> {
+        let device = self.storage.device();
+        ensure!(device == Device::CPU, Io, "tensor '{}': its data is not on the host but on {device}", self.name);
+        self.check()
+    }
+
     fn check_geometry(&self) -> Result<()> {
-        ensure!(
-            self.storage.device() == Device::CPU,
-            Io,
-            "its data is not on the host but on {}",
-            self.storage.device()
-        );
         ensure!(
             self.sizes.len() == self.strides.len() && self.sizes.len() <= MAX_DIMS,
             Io,
@@ -101,7 +102,7 @@ impl Entry {
 
     /// The elements in row-major order: borrowed where they lie so, else gathered.
     pub fn row_major(&self) -> Result<Cow<'_, [u8]>> {
-        self.check()?;
+        self.check_data()?;
         ensure!(
             !self.conjugate && !self.negative,
             Io,

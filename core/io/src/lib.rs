@@ -17,7 +17,7 @@ pub use atomic::replace;
 pub use entry::{Entry, filled_storage, normalise_bools};
 pub use state::{Incompatible, copy_state};
 
-use rushlight_base::{Result, ensure, err};
+use rushlight_base::{Result, bail, ensure, err};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -40,10 +40,30 @@ fn read_with(
     mut source: impl Read + Seek,
     entries_of: impl FnOnce(pt::Checkpoint) -> Result<Vec<Entry>>,
 ) -> Result<Vec<Entry>> {
-    match pt::is_pt(&mut source)? {
-        true => pt::read(source).and_then(entries_of),
-        false => safetensors::read(source).map(|file| file.entries),
+    match recognise(&mut source)? {
+        Content::Pt => pt::read(source).and_then(entries_of),
+        Content::Safetensors => safetensors::read(source).map(|file| file.entries),
+        Content::Neither(reason) => bail!(Io, "neither PyTorch's nor safetensors: {reason}"),
     }
+}
+
+/// What a file is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Content {
+    /// PyTorch's: an archive, or the stream of before 1.6.
+    Pt,
+    /// Hugging Face's.
+    Safetensors,
+    /// Neither of them, and why.
+    Neither(String),
+}
+
+/// What a source is, by how it begins. It is left at its start.
+pub fn recognise(source: &mut (impl Read + Seek)) -> Result<Content> {
+    if pt::is_pt(source)? {
+        return Ok(Content::Pt);
+    }
+    Ok(safetensors::refusal(source)?.map_or(Content::Safetensors, Content::Neither))
 }
 
 /// Loads the tensors of a file and the values beside them, which `pt::Checkpoint::into_entries_and_values` names;

@@ -8,7 +8,7 @@ use crate::entry::{Entry, filled_storage, normalise_bools};
 use crate::{atomic, length_of, open, reserve};
 use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, View};
-use rushlight_base::{DType, DimVec, Result, bail, ensure, err};
+use rushlight_base::{DType, DimVec, Result, Storage, bail, ensure, err};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
@@ -35,29 +35,82 @@ pub fn load(path: impl AsRef<Path>) -> Result<SafeTensors> {
 
 /// Reads from any source that can seek, from its start.
 pub fn read(mut source: impl Read + Seek) -> Result<SafeTensors> {
+    let mut entries = Vec::new();
     let header = read_header(&mut source)?;
-    let entries = header.offset_keys().into_iter().map(|name| {
+    for_each_entry(
+        &header,
+        |info, dtype| read_storage(&mut source, info, dtype),
+        |_, entry| {
+            entries.push(entry);
+            Ok(())
+        },
+    )?;
+    Ok(SafeTensors { entries, metadata: header.metadata().clone().unwrap_or_default() })
+}
+
+/// Reads the header only: the storages of the entries have a size, but no data.
+pub fn list(mut source: impl Read + Seek) -> Result<SafeTensors> {
+    let mut entries = Vec::new();
+    let header = read_header(&mut source)?;
+    for_each_entry(
+        &header,
+        |info, _| Storage::meta(info.data_offsets.1 - info.data_offsets.0),
+        |_, entry| {
+            entries.push(entry);
+            Ok(())
+        },
+    )?;
+    Ok(SafeTensors { entries, metadata: header.metadata().clone().unwrap_or_default() })
+}
+
+/// Reads one tensor after the other and shows each, with its place in the file: only one is in memory at a time.
+pub fn visit(mut source: impl Read + Seek, look: impl FnMut(usize, Entry) -> Result<()>) -> Result<()> {
+    let header = read_header(&mut source)?;
+    for_each_entry(&header, |info, dtype| read_storage(&mut source, info, dtype), look)
+}
+
+/// Shows the entries of a header in the order of the file; `fetch` gives the storage of each.
+fn for_each_entry(
+    header: &Metadata,
+    mut fetch: impl FnMut(&TensorInfo, DType) -> Result<Storage>,
+    mut look: impl FnMut(usize, Entry) -> Result<()>,
+) -> Result<()> {
+    for (at, name) in header.offset_keys().into_iter().enumerate() {
         let info = header.info(&name).ok_or_else(|| err!(Internal, "safetensors header lost '{name}'"))?;
-        read_tensor(&mut source, &name, info).map_err(|error| error.context(format_args!("tensor '{name}'")))
-    });
-    Ok(SafeTensors {
-        entries: entries.collect::<Result<_>>()?,
-        metadata: header.metadata().clone().unwrap_or_default(),
-    })
+        let entry = entry(&name, info, &mut fetch).map_err(|error| error.context(format_args!("tensor '{name}'")))?;
+        look(at, entry)?;
+    }
+    Ok(())
+}
+
+/// Why a source cannot be of this format, by how it begins; `None` if it can. It is left at its start.
+pub(crate) fn refusal(source: &mut (impl Read + Seek)) -> Result<Option<String>> {
+    let total = length_of(source)?;
+    let mut start = Vec::with_capacity(9);
+    source.by_ref().take(9).read_to_end(&mut start)?;
+    source.rewind()?;
+    if total == 0 {
+        return Ok(Some("the file is empty".to_owned()));
+    }
+    let Some((length, text)) = start.split_first_chunk() else {
+        return Ok(Some(format!("{total} bytes are too few for a header")));
+    };
+    let length = u64::from_le_bytes(*length);
+    if length > MAX_HEADER.min(total - 8) {
+        return Ok(Some(format!("a header of {length} bytes does not fit into {total} bytes")));
+    }
+    Ok((length == 0 || text != b"{").then(|| "no header begins behind its length, the first 8 bytes".to_owned()))
 }
 
 /// The header, of which the data length is checked against the file.
 fn read_header(source: &mut (impl Read + Seek)) -> Result<Metadata> {
+    if let Some(reason) = refusal(source)? {
+        bail!(Io, "not a safetensors file: {reason}");
+    }
     let total = length_of(source)?;
-    ensure!(total >= 8, Io, "not a safetensors file: {total} bytes are too few for a header");
     let mut length = [0u8; 8];
     source.read_exact(&mut length)?;
     let length = u64::from_le_bytes(length);
-    ensure!(
-        length <= MAX_HEADER.min(total - 8),
-        Io,
-        "not a safetensors file: a header of {length} bytes does not fit into {total} bytes"
-    );
     let mut text = reserve(length as usize)?;
     source.take(length).read_to_end(&mut text)?;
     let header: Metadata =
@@ -72,21 +125,27 @@ fn read_header(source: &mut (impl Read + Seek)) -> Result<Metadata> {
     Ok(header)
 }
 
-/// The tensor that begins where the source stands: the header tiles the data without gaps.
-fn read_tensor(source: &mut impl Read, name: &str, info: &TensorInfo) -> Result<Entry> {
+fn entry(
+    name: &str,
+    info: &TensorInfo,
+    fetch: &mut impl FnMut(&TensorInfo, DType) -> Result<Storage>,
+) -> Result<Entry> {
     let dtype = from_dtype(info.dtype)?;
     let sizes =
         info.shape.iter().map(|&size| i64::try_from(size).map_err(|_| err!(Io, "a size of {size} is too large")));
     let sizes = sizes.collect::<Result<DimVec>>()?;
-    let bytes = info.data_offsets.1 - info.data_offsets.0;
-    let storage = filled_storage(bytes, |slice| {
+    Entry::contiguous(name, dtype, &sizes, fetch(info, dtype)?)
+}
+
+/// The data that begins where the source stands: the header tiles it without gaps.
+fn read_storage(source: &mut impl Read, info: &TensorInfo, dtype: DType) -> Result<Storage> {
+    filled_storage(info.data_offsets.1 - info.data_offsets.0, |slice| {
         source.read_exact(slice)?;
         if dtype == DType::Bool {
             normalise_bools(slice);
         }
         Ok(())
-    })?;
-    Entry::contiguous(name, dtype, &sizes, storage)
+    })
 }
 
 /// Writes a file. `metadata` is free-form text (`("format", "pt")` tells transformers where it came from).

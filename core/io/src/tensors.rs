@@ -26,6 +26,7 @@ impl Entry {
 
     /// The tensor of this entry, on the CPU.
     pub fn into_tensor(self) -> Result<Tensor> {
+        self.check_data()?;
         let geometry = Geometry { sizes: self.sizes, strides: self.strides, offset: self.offset as i64 };
         let (storage, dtype) = (self.storage, self.dtype);
         let mut dense = Dense::new(storage, geometry, dtype, Device::CPU);

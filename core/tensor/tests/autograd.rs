@@ -1,7 +1,7 @@
 //! The rules of autograd: accumulation, in-place writes and views, versions, hooks, modes, large and shared graphs.
 
 use rushlight_base::{DType, Result, Scalar};
-use rushlight_tensor::autograd::{self, GradModeGuard, InferenceModeGuard};
+use rushlight_tensor::autograd::{self, GradModeGuard, InferenceModeGuard, Registered, TensorHook};
 use rushlight_tensor::{Tensor, ops};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -166,7 +166,7 @@ fn hooks_see_and_replace_gradients() {
     let x = leaf(&[1.0, 1.0]);
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = calls.clone();
-    let id = x
+    let hook = x
         .register_hook(Arc::new(move |grad| {
             counter.fetch_add(1, Ordering::Relaxed);
             Ok(grad.map(|grad| times(grad, 10.0)))
@@ -177,12 +177,37 @@ fn hooks_see_and_replace_gradients() {
     backward(&sum(&y)).unwrap();
     assert_eq!(grad_of(&x), [20.0, 20.0]);
     assert_eq!(grad_of(&y), [1.0, 1.0]);
-    x.remove_hook(id).unwrap();
+    x.remove_hook(hook.id()).unwrap();
     x.set_grad(None).unwrap();
     backward(&sum(&times(&x, 2.0))).unwrap();
     assert_eq!(grad_of(&x), [2.0, 2.0]);
     assert_eq!(calls.load(Ordering::Relaxed), 1);
-    assert!(x.remove_hook(id).is_err());
+    assert!(x.remove_hook(hook.id()).is_err());
+}
+
+/// A hook can be removed when the graph alone is left of what it was registered on.
+#[test]
+fn hooks_are_removed_without_their_tensor() {
+    let x = leaf(&[1.0]);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let count = || -> TensorHook {
+        let counter = calls.clone();
+        Arc::new(move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            Ok(None)
+        })
+    };
+    let y = times(&x, 2.0);
+    let z = sum(&y);
+    let hooks = [x.register_hook(count()).unwrap(), y.register_hook(count()).unwrap()];
+    drop((x, y));
+    assert_eq!(hooks.iter().map(Registered::remove).collect::<Vec<_>>(), [true, true]);
+    assert_eq!(hooks.iter().map(Registered::remove).collect::<Vec<_>>(), [false, false]);
+    backward(&z).unwrap();
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    let late = z.register_hook(count()).unwrap();
+    drop(z);
+    assert!(!late.remove());
 }
 
 #[test]

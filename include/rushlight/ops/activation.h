@@ -2,6 +2,21 @@
 
 /**
  * # Activation functions of each element.
+ *
+ *     // elu([0.0, 2.0]) -> [0.0, 2.0]
+ *     const float self_data[] = {0.0f, 2.0f};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_elu(self, RLT_INT(1), RLT_INT(1), RLT_INT(1), &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints 0 2
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_ACTIVATION_H
@@ -16,6 +31,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- gelu ---- */
+
 /**
  * Weighs each element by the normal distribution function of it, or by an approximation with tanh.
  *
@@ -26,7 +43,7 @@ extern "C" {
  *
  * `gelu(Tensor self, *, str approximate="none") -> Tensor`
  */
-int32_t rlt_tensor_gelu(const rlt_tensor *self_, const char *approximate, rlt_tensor **out0);
+int32_t rlt_tensor_gelu(const rlt_tensor *self, const char *approximate, rlt_tensor **out0);
 
 /**
  * Weighs each element by the normal distribution function of it, or by an approximation with tanh.
@@ -39,7 +56,7 @@ int32_t rlt_tensor_gelu(const rlt_tensor *self_, const char *approximate, rlt_te
  *
  * `gelu_(Tensor(a!) self, *, str approximate="none") -> Tensor(a!)`
  */
-int32_t rlt_tensor_gelu_(const rlt_tensor *self_, const char *approximate);
+int32_t rlt_tensor_gelu_(const rlt_tensor *self, const char *approximate);
 
 /**
  * Weighs each element by the normal distribution function of it, or by an approximation with tanh.
@@ -52,7 +69,9 @@ int32_t rlt_tensor_gelu_(const rlt_tensor *self_, const char *approximate);
  *
  * `gelu.out(Tensor self, *, str approximate="none", Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gelu_out(const rlt_tensor *self_, const char *approximate, const rlt_tensor *out);
+int32_t rlt_tensor_gelu_out(const rlt_tensor *self, const char *approximate, const rlt_tensor *out);
+
+/* ---- gelu_backward ---- */
 
 /**
  * Passes a gradient on through `gelu`.
@@ -66,7 +85,7 @@ int32_t rlt_tensor_gelu_out(const rlt_tensor *self_, const char *approximate, co
  * `gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor`
  */
 int32_t rlt_tensor_gelu_backward(const rlt_tensor *grad_output,
-                                 const rlt_tensor *self_,
+                                 const rlt_tensor *self,
                                  const char *approximate,
                                  rlt_tensor **out0);
 
@@ -84,9 +103,11 @@ int32_t rlt_tensor_gelu_backward(const rlt_tensor *grad_output,
  * grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_gelu_backward_grad_input(const rlt_tensor *grad_output,
-                                            const rlt_tensor *self_,
+                                            const rlt_tensor *self,
                                             const char *approximate,
                                             const rlt_tensor *grad_input);
+
+/* ---- silu ---- */
 
 /**
  * Weighs each element by the logistic function of it.
@@ -98,7 +119,7 @@ int32_t rlt_tensor_gelu_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `silu(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_silu(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_silu(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Weighs each element by the logistic function of it.
@@ -111,7 +132,7 @@ int32_t rlt_tensor_silu(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `silu_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_silu_(const rlt_tensor *self_);
+int32_t rlt_tensor_silu_(const rlt_tensor *self);
 
 /**
  * Weighs each element by the logistic function of it.
@@ -124,7 +145,9 @@ int32_t rlt_tensor_silu_(const rlt_tensor *self_);
  *
  * `silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_silu_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_silu_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- silu_backward ---- */
 
 /**
  * Passes a gradient on through `silu`.
@@ -137,7 +160,7 @@ int32_t rlt_tensor_silu_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `silu_backward(Tensor grad_output, Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_silu_backward(const rlt_tensor *grad_output, const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_silu_backward(const rlt_tensor *grad_output, const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Passes a gradient on through `silu`.
@@ -152,8 +175,10 @@ int32_t rlt_tensor_silu_backward(const rlt_tensor *grad_output, const rlt_tensor
  * `silu_backward.grad_input(Tensor grad_output, Tensor self, *, Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_silu_backward_grad_input(const rlt_tensor *grad_output,
-                                            const rlt_tensor *self_,
+                                            const rlt_tensor *self,
                                             const rlt_tensor *grad_input);
+
+/* ---- mish ---- */
 
 /**
  * Weighs each element by tanh(softplus) of it.
@@ -165,7 +190,7 @@ int32_t rlt_tensor_silu_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `mish(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_mish(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_mish(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Weighs each element by tanh(softplus) of it.
@@ -178,7 +203,7 @@ int32_t rlt_tensor_mish(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `mish_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mish_(const rlt_tensor *self_);
+int32_t rlt_tensor_mish_(const rlt_tensor *self);
 
 /**
  * Weighs each element by tanh(softplus) of it.
@@ -191,7 +216,9 @@ int32_t rlt_tensor_mish_(const rlt_tensor *self_);
  *
  * `mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mish_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_mish_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- mish_backward ---- */
 
 /**
  * Passes a gradient on through `mish`.
@@ -204,7 +231,9 @@ int32_t rlt_tensor_mish_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `mish_backward(Tensor grad_output, Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_mish_backward(const rlt_tensor *grad_output, const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_mish_backward(const rlt_tensor *grad_output, const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- elu ---- */
 
 /**
  * Bends elements below zero into an exponential.
@@ -216,7 +245,7 @@ int32_t rlt_tensor_mish_backward(const rlt_tensor *grad_output, const rlt_tensor
  *
  * `elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor`
  */
-int32_t rlt_tensor_elu(const rlt_tensor *self_,
+int32_t rlt_tensor_elu(const rlt_tensor *self,
                        const rlt_scalar *alpha,
                        const rlt_scalar *scale,
                        const rlt_scalar *input_scale,
@@ -233,7 +262,7 @@ int32_t rlt_tensor_elu(const rlt_tensor *self_,
  *
  * `elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_elu_(const rlt_tensor *self_,
+int32_t rlt_tensor_elu_(const rlt_tensor *self,
                         const rlt_scalar *alpha,
                         const rlt_scalar *scale,
                         const rlt_scalar *input_scale);
@@ -250,11 +279,13 @@ int32_t rlt_tensor_elu_(const rlt_tensor *self_,
  * `elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_elu_out(const rlt_tensor *self_,
+int32_t rlt_tensor_elu_out(const rlt_tensor *self,
                            const rlt_scalar *alpha,
                            const rlt_scalar *scale,
                            const rlt_scalar *input_scale,
                            const rlt_tensor *out);
+
+/* ---- elu_backward ---- */
 
 /**
  * Passes a gradient on through `elu`.
@@ -297,6 +328,8 @@ int32_t rlt_tensor_elu_backward_grad_input(const rlt_tensor *grad_output,
                                            const rlt_tensor *self_or_result,
                                            const rlt_tensor *grad_input);
 
+/* ---- selu ---- */
+
 /**
  * Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
  *
@@ -307,7 +340,7 @@ int32_t rlt_tensor_elu_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `selu(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_selu(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_selu(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
@@ -320,7 +353,9 @@ int32_t rlt_tensor_selu(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `selu_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_selu_(const rlt_tensor *self_);
+int32_t rlt_tensor_selu_(const rlt_tensor *self);
+
+/* ---- celu ---- */
 
 /**
  * Bends elements below zero into an exponential with a continuous slope.
@@ -332,7 +367,7 @@ int32_t rlt_tensor_selu_(const rlt_tensor *self_);
  *
  * `celu(Tensor self, Scalar alpha=1.0) -> Tensor`
  */
-int32_t rlt_tensor_celu(const rlt_tensor *self_, const rlt_scalar *alpha, rlt_tensor **out0);
+int32_t rlt_tensor_celu(const rlt_tensor *self, const rlt_scalar *alpha, rlt_tensor **out0);
 
 /**
  * Bends elements below zero into an exponential with a continuous slope.
@@ -345,7 +380,9 @@ int32_t rlt_tensor_celu(const rlt_tensor *self_, const rlt_scalar *alpha, rlt_te
  *
  * `celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)`
  */
-int32_t rlt_tensor_celu_(const rlt_tensor *self_, const rlt_scalar *alpha);
+int32_t rlt_tensor_celu_(const rlt_tensor *self, const rlt_scalar *alpha);
+
+/* ---- leaky_relu ---- */
 
 /**
  * Scales elements below zero down.
@@ -357,7 +394,7 @@ int32_t rlt_tensor_celu_(const rlt_tensor *self_, const rlt_scalar *alpha);
  *
  * `leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor`
  */
-int32_t rlt_tensor_leaky_relu(const rlt_tensor *self_, const rlt_scalar *negative_slope, rlt_tensor **out0);
+int32_t rlt_tensor_leaky_relu(const rlt_tensor *self, const rlt_scalar *negative_slope, rlt_tensor **out0);
 
 /**
  * Scales elements below zero down.
@@ -370,7 +407,7 @@ int32_t rlt_tensor_leaky_relu(const rlt_tensor *self_, const rlt_scalar *negativ
  *
  * `leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)`
  */
-int32_t rlt_tensor_leaky_relu_(const rlt_tensor *self_, const rlt_scalar *negative_slope);
+int32_t rlt_tensor_leaky_relu_(const rlt_tensor *self, const rlt_scalar *negative_slope);
 
 /**
  * Scales elements below zero down.
@@ -383,7 +420,9 @@ int32_t rlt_tensor_leaky_relu_(const rlt_tensor *self_, const rlt_scalar *negati
  *
  * `leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_leaky_relu_out(const rlt_tensor *self_, const rlt_scalar *negative_slope, const rlt_tensor *out);
+int32_t rlt_tensor_leaky_relu_out(const rlt_tensor *self, const rlt_scalar *negative_slope, const rlt_tensor *out);
+
+/* ---- leaky_relu_backward ---- */
 
 /**
  * Passes a gradient on through `leaky_relu`.
@@ -398,7 +437,7 @@ int32_t rlt_tensor_leaky_relu_out(const rlt_tensor *self_, const rlt_scalar *neg
  * Tensor`
  */
 int32_t rlt_tensor_leaky_relu_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const rlt_scalar *negative_slope,
                                        int32_t self_is_result,
                                        rlt_tensor **out0);
@@ -417,10 +456,12 @@ int32_t rlt_tensor_leaky_relu_backward(const rlt_tensor *grad_output,
  * self_is_result, *, Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_leaky_relu_backward_grad_input(const rlt_tensor *grad_output,
-                                                  const rlt_tensor *self_,
+                                                  const rlt_tensor *self,
                                                   const rlt_scalar *negative_slope,
                                                   int32_t self_is_result,
                                                   const rlt_tensor *grad_input);
+
+/* ---- hardtanh ---- */
 
 /**
  * Limits each element to a range.
@@ -432,7 +473,7 @@ int32_t rlt_tensor_leaky_relu_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor`
  */
-int32_t rlt_tensor_hardtanh(const rlt_tensor *self_,
+int32_t rlt_tensor_hardtanh(const rlt_tensor *self,
                             const rlt_scalar *min_val,
                             const rlt_scalar *max_val,
                             rlt_tensor **out0);
@@ -448,7 +489,7 @@ int32_t rlt_tensor_hardtanh(const rlt_tensor *self_,
  *
  * `hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardtanh_(const rlt_tensor *self_, const rlt_scalar *min_val, const rlt_scalar *max_val);
+int32_t rlt_tensor_hardtanh_(const rlt_tensor *self, const rlt_scalar *min_val, const rlt_scalar *max_val);
 
 /**
  * Limits each element to a range.
@@ -461,10 +502,12 @@ int32_t rlt_tensor_hardtanh_(const rlt_tensor *self_, const rlt_scalar *min_val,
  *
  * `hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardtanh_out(const rlt_tensor *self_,
+int32_t rlt_tensor_hardtanh_out(const rlt_tensor *self,
                                 const rlt_scalar *min_val,
                                 const rlt_scalar *max_val,
                                 const rlt_tensor *out);
+
+/* ---- hardtanh_backward ---- */
 
 /**
  * Passes a gradient on through `hardtanh`.
@@ -478,7 +521,7 @@ int32_t rlt_tensor_hardtanh_out(const rlt_tensor *self_,
  * `hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor`
  */
 int32_t rlt_tensor_hardtanh_backward(const rlt_tensor *grad_output,
-                                     const rlt_tensor *self_,
+                                     const rlt_tensor *self,
                                      const rlt_scalar *min_val,
                                      const rlt_scalar *max_val,
                                      rlt_tensor **out0);
@@ -497,10 +540,12 @@ int32_t rlt_tensor_hardtanh_backward(const rlt_tensor *grad_output,
  * Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_hardtanh_backward_grad_input(const rlt_tensor *grad_output,
-                                                const rlt_tensor *self_,
+                                                const rlt_tensor *self,
                                                 const rlt_scalar *min_val,
                                                 const rlt_scalar *max_val,
                                                 const rlt_tensor *grad_input);
+
+/* ---- relu6 ---- */
 
 /**
  * Limits each element to the range from 0 to 6.
@@ -512,7 +557,7 @@ int32_t rlt_tensor_hardtanh_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `relu6(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_relu6(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_relu6(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Limits each element to the range from 0 to 6.
@@ -525,7 +570,9 @@ int32_t rlt_tensor_relu6(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `relu6_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_relu6_(const rlt_tensor *self_);
+int32_t rlt_tensor_relu6_(const rlt_tensor *self);
+
+/* ---- hardsigmoid ---- */
 
 /**
  * Approximates the logistic function by a line between -3 and 3.
@@ -537,7 +584,7 @@ int32_t rlt_tensor_relu6_(const rlt_tensor *self_);
  *
  * `hardsigmoid(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_hardsigmoid(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_hardsigmoid(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Approximates the logistic function by a line between -3 and 3.
@@ -550,7 +597,7 @@ int32_t rlt_tensor_hardsigmoid(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `hardsigmoid_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardsigmoid_(const rlt_tensor *self_);
+int32_t rlt_tensor_hardsigmoid_(const rlt_tensor *self);
 
 /**
  * Approximates the logistic function by a line between -3 and 3.
@@ -563,7 +610,9 @@ int32_t rlt_tensor_hardsigmoid_(const rlt_tensor *self_);
  *
  * `hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardsigmoid_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_hardsigmoid_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- hardsigmoid_backward ---- */
 
 /**
  * Passes a gradient on through `hardsigmoid`.
@@ -576,7 +625,7 @@ int32_t rlt_tensor_hardsigmoid_out(const rlt_tensor *self_, const rlt_tensor *ou
  *
  * `hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_hardsigmoid_backward(const rlt_tensor *grad_output, const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_hardsigmoid_backward(const rlt_tensor *grad_output, const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Passes a gradient on through `hardsigmoid`.
@@ -592,8 +641,10 @@ int32_t rlt_tensor_hardsigmoid_backward(const rlt_tensor *grad_output, const rlt
  * Tensor(a!)`
  */
 int32_t rlt_tensor_hardsigmoid_backward_grad_input(const rlt_tensor *grad_output,
-                                                   const rlt_tensor *self_,
+                                                   const rlt_tensor *self,
                                                    const rlt_tensor *grad_input);
+
+/* ---- hardswish ---- */
 
 /**
  * Weighs each element by an approximation of the logistic function of it.
@@ -605,7 +656,7 @@ int32_t rlt_tensor_hardsigmoid_backward_grad_input(const rlt_tensor *grad_output
  *
  * `hardswish(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_hardswish(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_hardswish(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Weighs each element by an approximation of the logistic function of it.
@@ -618,7 +669,7 @@ int32_t rlt_tensor_hardswish(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `hardswish_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardswish_(const rlt_tensor *self_);
+int32_t rlt_tensor_hardswish_(const rlt_tensor *self);
 
 /**
  * Weighs each element by an approximation of the logistic function of it.
@@ -631,7 +682,9 @@ int32_t rlt_tensor_hardswish_(const rlt_tensor *self_);
  *
  * `hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardswish_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_hardswish_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- hardswish_backward ---- */
 
 /**
  * Passes a gradient on through `hardswish`.
@@ -644,7 +697,9 @@ int32_t rlt_tensor_hardswish_out(const rlt_tensor *self_, const rlt_tensor *out)
  *
  * `hardswish_backward(Tensor grad_output, Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_hardswish_backward(const rlt_tensor *grad_output, const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_hardswish_backward(const rlt_tensor *grad_output, const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- softplus ---- */
 
 /**
  * Approximates the positive part of each element smoothly.
@@ -656,7 +711,7 @@ int32_t rlt_tensor_hardswish_backward(const rlt_tensor *grad_output, const rlt_t
  *
  * `softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor`
  */
-int32_t rlt_tensor_softplus(const rlt_tensor *self_,
+int32_t rlt_tensor_softplus(const rlt_tensor *self,
                             const rlt_scalar *beta,
                             const rlt_scalar *threshold,
                             rlt_tensor **out0);
@@ -672,10 +727,12 @@ int32_t rlt_tensor_softplus(const rlt_tensor *self_,
  *
  * `softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_softplus_out(const rlt_tensor *self_,
+int32_t rlt_tensor_softplus_out(const rlt_tensor *self,
                                 const rlt_scalar *beta,
                                 const rlt_scalar *threshold,
                                 const rlt_tensor *out);
+
+/* ---- softplus_backward ---- */
 
 /**
  * Passes a gradient on through `softplus`.
@@ -689,7 +746,7 @@ int32_t rlt_tensor_softplus_out(const rlt_tensor *self_,
  * `softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor`
  */
 int32_t rlt_tensor_softplus_backward(const rlt_tensor *grad_output,
-                                     const rlt_tensor *self_,
+                                     const rlt_tensor *self,
                                      const rlt_scalar *beta,
                                      const rlt_scalar *threshold,
                                      rlt_tensor **out0);
@@ -708,10 +765,12 @@ int32_t rlt_tensor_softplus_backward(const rlt_tensor *grad_output,
  * Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_softplus_backward_grad_input(const rlt_tensor *grad_output,
-                                                const rlt_tensor *self_,
+                                                const rlt_tensor *self,
                                                 const rlt_scalar *beta,
                                                 const rlt_scalar *threshold,
                                                 const rlt_tensor *grad_input);
+
+/* ---- log_sigmoid ---- */
 
 /**
  * Takes the logarithm of the logistic function of each element.
@@ -723,7 +782,7 @@ int32_t rlt_tensor_softplus_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `log_sigmoid(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_log_sigmoid(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_log_sigmoid(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the logarithm of the logistic function of each element.
@@ -736,7 +795,9 @@ int32_t rlt_tensor_log_sigmoid(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log_sigmoid_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_log_sigmoid_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- softshrink ---- */
 
 /**
  * Moves each element towards zero.
@@ -748,7 +809,7 @@ int32_t rlt_tensor_log_sigmoid_out(const rlt_tensor *self_, const rlt_tensor *ou
  *
  * `softshrink(Tensor self, Scalar lambd=0.5) -> Tensor`
  */
-int32_t rlt_tensor_softshrink(const rlt_tensor *self_, const rlt_scalar *lambd, rlt_tensor **out0);
+int32_t rlt_tensor_softshrink(const rlt_tensor *self, const rlt_scalar *lambd, rlt_tensor **out0);
 
 /**
  * Moves each element towards zero.
@@ -761,7 +822,9 @@ int32_t rlt_tensor_softshrink(const rlt_tensor *self_, const rlt_scalar *lambd, 
  *
  * `softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_softshrink_out(const rlt_tensor *self_, const rlt_scalar *lambd, const rlt_tensor *out);
+int32_t rlt_tensor_softshrink_out(const rlt_tensor *self, const rlt_scalar *lambd, const rlt_tensor *out);
+
+/* ---- softshrink_backward ---- */
 
 /**
  * Passes a gradient on through `softshrink`.
@@ -775,7 +838,7 @@ int32_t rlt_tensor_softshrink_out(const rlt_tensor *self_, const rlt_scalar *lam
  * `softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor`
  */
 int32_t rlt_tensor_softshrink_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const rlt_scalar *lambd,
                                        rlt_tensor **out0);
 
@@ -793,9 +856,11 @@ int32_t rlt_tensor_softshrink_backward(const rlt_tensor *grad_output,
  * grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_softshrink_backward_grad_input(const rlt_tensor *grad_output,
-                                                  const rlt_tensor *self_,
+                                                  const rlt_tensor *self,
                                                   const rlt_scalar *lambd,
                                                   const rlt_tensor *grad_input);
+
+/* ---- hardshrink ---- */
 
 /**
  * Sets elements near zero to zero.
@@ -807,7 +872,7 @@ int32_t rlt_tensor_softshrink_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor`
  */
-int32_t rlt_tensor_hardshrink(const rlt_tensor *self_, const rlt_scalar *lambd, rlt_tensor **out0);
+int32_t rlt_tensor_hardshrink(const rlt_tensor *self, const rlt_scalar *lambd, rlt_tensor **out0);
 
 /**
  * Sets elements near zero to zero.
@@ -820,7 +885,9 @@ int32_t rlt_tensor_hardshrink(const rlt_tensor *self_, const rlt_scalar *lambd, 
  *
  * `hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hardshrink_out(const rlt_tensor *self_, const rlt_scalar *lambd, const rlt_tensor *out);
+int32_t rlt_tensor_hardshrink_out(const rlt_tensor *self, const rlt_scalar *lambd, const rlt_tensor *out);
+
+/* ---- hardshrink_backward ---- */
 
 /**
  * Passes a gradient on through `hardshrink`.
@@ -834,7 +901,7 @@ int32_t rlt_tensor_hardshrink_out(const rlt_tensor *self_, const rlt_scalar *lam
  * `hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor`
  */
 int32_t rlt_tensor_hardshrink_backward(const rlt_tensor *grad_out,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const rlt_scalar *lambd,
                                        rlt_tensor **out0);
 
@@ -852,9 +919,11 @@ int32_t rlt_tensor_hardshrink_backward(const rlt_tensor *grad_out,
  * grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_hardshrink_backward_grad_input(const rlt_tensor *grad_out,
-                                                  const rlt_tensor *self_,
+                                                  const rlt_tensor *self,
                                                   const rlt_scalar *lambd,
                                                   const rlt_tensor *grad_input);
+
+/* ---- threshold ---- */
 
 /**
  * Replaces elements up to a threshold by a value.
@@ -866,7 +935,7 @@ int32_t rlt_tensor_hardshrink_backward_grad_input(const rlt_tensor *grad_out,
  *
  * `threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor`
  */
-int32_t rlt_tensor_threshold(const rlt_tensor *self_,
+int32_t rlt_tensor_threshold(const rlt_tensor *self,
                              const rlt_scalar *threshold,
                              const rlt_scalar *value,
                              rlt_tensor **out0);
@@ -882,7 +951,7 @@ int32_t rlt_tensor_threshold(const rlt_tensor *self_,
  *
  * `threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_threshold_(const rlt_tensor *self_, const rlt_scalar *threshold, const rlt_scalar *value);
+int32_t rlt_tensor_threshold_(const rlt_tensor *self, const rlt_scalar *threshold, const rlt_scalar *value);
 
 /**
  * Replaces elements up to a threshold by a value.
@@ -895,10 +964,12 @@ int32_t rlt_tensor_threshold_(const rlt_tensor *self_, const rlt_scalar *thresho
  *
  * `threshold.out(Tensor self, Scalar threshold, Scalar value, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_threshold_out(const rlt_tensor *self_,
+int32_t rlt_tensor_threshold_out(const rlt_tensor *self,
                                  const rlt_scalar *threshold,
                                  const rlt_scalar *value,
                                  const rlt_tensor *out);
+
+/* ---- prelu ---- */
 
 /**
  * Scales elements below zero by learned factors, one or one for each channel.
@@ -910,7 +981,9 @@ int32_t rlt_tensor_threshold_out(const rlt_tensor *self_,
  *
  * `prelu(Tensor self, Tensor weight) -> Tensor`
  */
-int32_t rlt_tensor_prelu(const rlt_tensor *self_, const rlt_tensor *weight, rlt_tensor **out0);
+int32_t rlt_tensor_prelu(const rlt_tensor *self, const rlt_tensor *weight, rlt_tensor **out0);
+
+/* ---- _prelu_kernel ---- */
 
 /**
  * Scales elements below zero by factors that broadcast.
@@ -922,7 +995,9 @@ int32_t rlt_tensor_prelu(const rlt_tensor *self_, const rlt_tensor *weight, rlt_
  *
  * `_prelu_kernel(Tensor self, Tensor weight) -> Tensor`
  */
-int32_t rlt_tensor__prelu_kernel(const rlt_tensor *self_, const rlt_tensor *weight, rlt_tensor **out0);
+int32_t rlt_tensor__prelu_kernel(const rlt_tensor *self, const rlt_tensor *weight, rlt_tensor **out0);
+
+/* ---- glu ---- */
 
 /**
  * Weighs one half along a dimension by the logistic function of the other.
@@ -934,7 +1009,7 @@ int32_t rlt_tensor__prelu_kernel(const rlt_tensor *self_, const rlt_tensor *weig
  *
  * `glu(Tensor self, int dim=-1) -> Tensor`
  */
-int32_t rlt_tensor_glu(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_glu(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
 
 /**
  * Weighs one half along a dimension by the logistic function of the other.
@@ -947,7 +1022,9 @@ int32_t rlt_tensor_glu(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
  *
  * `glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_glu_out(const rlt_tensor *self_, int64_t dim, const rlt_tensor *out);
+int32_t rlt_tensor_glu_out(const rlt_tensor *self, int64_t dim, const rlt_tensor *out);
+
+/* ---- glu_backward ---- */
 
 /**
  * Passes a gradient on through `glu`.
@@ -960,7 +1037,9 @@ int32_t rlt_tensor_glu_out(const rlt_tensor *self_, int64_t dim, const rlt_tenso
  *
  * `glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor`
  */
-int32_t rlt_tensor_glu_backward(const rlt_tensor *grad_output, const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_glu_backward(const rlt_tensor *grad_output, const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
+
+/* ---- logit ---- */
 
 /**
  * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
@@ -973,7 +1052,7 @@ int32_t rlt_tensor_glu_backward(const rlt_tensor *grad_output, const rlt_tensor 
  *
  * `logit(Tensor self, float? eps=None) -> Tensor`
  */
-int32_t rlt_tensor_logit(const rlt_tensor *self_, const double *eps, rlt_tensor **out0);
+int32_t rlt_tensor_logit(const rlt_tensor *self, const double *eps, rlt_tensor **out0);
 
 /**
  * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
@@ -987,7 +1066,7 @@ int32_t rlt_tensor_logit(const rlt_tensor *self_, const double *eps, rlt_tensor 
  *
  * `logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logit_(const rlt_tensor *self_, const double *eps);
+int32_t rlt_tensor_logit_(const rlt_tensor *self, const double *eps);
 
 /**
  * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
@@ -1001,7 +1080,9 @@ int32_t rlt_tensor_logit_(const rlt_tensor *self_, const double *eps);
  *
  * `logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logit_out(const rlt_tensor *self_, const double *eps, const rlt_tensor *out);
+int32_t rlt_tensor_logit_out(const rlt_tensor *self, const double *eps, const rlt_tensor *out);
+
+/* ---- rrelu ---- */
 
 /**
  * Scales elements below zero down: in training by random factors, else by their mean.
@@ -1014,7 +1095,7 @@ int32_t rlt_tensor_logit_out(const rlt_tensor *self_, const double *eps, const r
  * `rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False,
  * Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor_rrelu(const rlt_tensor *self_,
+int32_t rlt_tensor_rrelu(const rlt_tensor *self,
                          const rlt_scalar *lower,
                          const rlt_scalar *upper,
                          int32_t training,
@@ -1033,11 +1114,13 @@ int32_t rlt_tensor_rrelu(const rlt_tensor *self_,
  * `rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False,
  * Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_rrelu_(const rlt_tensor *self_,
+int32_t rlt_tensor_rrelu_(const rlt_tensor *self,
                           const rlt_scalar *lower,
                           const rlt_scalar *upper,
                           int32_t training,
                           const rlt_generator *generator);
+
+/* ---- rrelu_with_noise ---- */
 
 /**
  * rrelu that writes the factors of training down.
@@ -1050,13 +1133,15 @@ int32_t rlt_tensor_rrelu_(const rlt_tensor *self_,
  * `rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar
  * upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor_rrelu_with_noise(const rlt_tensor *self_,
+int32_t rlt_tensor_rrelu_with_noise(const rlt_tensor *self,
                                     const rlt_tensor *noise,
                                     const rlt_scalar *lower,
                                     const rlt_scalar *upper,
                                     int32_t training,
                                     const rlt_generator *generator,
                                     rlt_tensor **out0);
+
+/* ---- _rrelu ---- */
 
 /**
  * rrelu in training, with its factors.
@@ -1068,12 +1153,14 @@ int32_t rlt_tensor_rrelu_with_noise(const rlt_tensor *self_,
  *
  * `_rrelu(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor__rrelu(const rlt_tensor *self_,
+int32_t rlt_tensor__rrelu(const rlt_tensor *self,
                           const rlt_scalar *lower,
                           const rlt_scalar *upper,
                           const rlt_generator *generator,
                           rlt_tensor **out0,
                           rlt_tensor **out1);
+
+/* ---- _rrelu_slopes ---- */
 
 /**
  * The factors of rrelu in training.
@@ -1085,7 +1172,7 @@ int32_t rlt_tensor__rrelu(const rlt_tensor *self_,
  *
  * `_rrelu_slopes(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> Tensor`
  */
-int32_t rlt_tensor__rrelu_slopes(const rlt_tensor *self_,
+int32_t rlt_tensor__rrelu_slopes(const rlt_tensor *self,
                                  const rlt_scalar *lower,
                                  const rlt_scalar *upper,
                                  const rlt_generator *generator,

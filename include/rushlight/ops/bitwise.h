@@ -2,6 +2,21 @@
 
 /**
  * # Bits of integers and bools.
+ *
+ *     // bitwise_not([0, 5]) -> [-1, -6]
+ *     const int64_t self_data[] = {0, 5};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_bitwise_not(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints -1 -6
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_BITWISE_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- bitwise_not ---- */
+
 /**
  * Turns each bit.
  *
@@ -25,7 +42,7 @@ extern "C" {
  *
  * `bitwise_not(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_not(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_not(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Turns each bit.
@@ -38,7 +55,7 @@ int32_t rlt_tensor_bitwise_not(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `bitwise_not_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_not_(const rlt_tensor *self_);
+int32_t rlt_tensor_bitwise_not_(const rlt_tensor *self);
 
 /**
  * Turns each bit.
@@ -51,7 +68,9 @@ int32_t rlt_tensor_bitwise_not_(const rlt_tensor *self_);
  *
  * `bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_not_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_not_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- bitwise_and ---- */
 
 /**
  * Keeps the bits that both have.
@@ -64,7 +83,7 @@ int32_t rlt_tensor_bitwise_not_out(const rlt_tensor *self_, const rlt_tensor *ou
  *
  * `bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_and_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_and_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Keeps the bits that both have.
@@ -78,7 +97,7 @@ int32_t rlt_tensor_bitwise_and_Tensor(const rlt_tensor *self_, const rlt_tensor 
  *
  * `bitwise_and_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_and_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_bitwise_and_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Keeps the bits that both have.
@@ -92,7 +111,7 @@ int32_t rlt_tensor_bitwise_and_Tensor_(const rlt_tensor *self_, const rlt_tensor
  *
  * `bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_and_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_and_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Keeps the bits that it and a number have.
@@ -104,7 +123,7 @@ int32_t rlt_tensor_bitwise_and_Tensor_out(const rlt_tensor *self_, const rlt_ten
  *
  * `bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_and_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_and_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Keeps the bits that it and a number have.
@@ -117,7 +136,7 @@ int32_t rlt_tensor_bitwise_and_Scalar(const rlt_tensor *self_, const rlt_scalar 
  *
  * `bitwise_and_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_and_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_bitwise_and_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Keeps the bits that it and a number have.
@@ -130,7 +149,7 @@ int32_t rlt_tensor_bitwise_and_Scalar_(const rlt_tensor *self_, const rlt_scalar
  *
  * `bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_and_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_and_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * Keeps the bits that a number and each element have.
@@ -142,7 +161,9 @@ int32_t rlt_tensor_bitwise_and_Scalar_out(const rlt_tensor *self_, const rlt_sca
  *
  * `bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_and_Scalar_Tensor(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_and_Scalar_Tensor(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- bitwise_or ---- */
 
 /**
  * Keeps the bits that either has.
@@ -155,7 +176,7 @@ int32_t rlt_tensor_bitwise_and_Scalar_Tensor(const rlt_scalar *self_, const rlt_
  *
  * `bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_or_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_or_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Keeps the bits that either has.
@@ -169,7 +190,7 @@ int32_t rlt_tensor_bitwise_or_Tensor(const rlt_tensor *self_, const rlt_tensor *
  *
  * `bitwise_or_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_or_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_bitwise_or_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Keeps the bits that either has.
@@ -183,7 +204,7 @@ int32_t rlt_tensor_bitwise_or_Tensor_(const rlt_tensor *self_, const rlt_tensor 
  *
  * `bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_or_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_or_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Keeps the bits that it or a number has.
@@ -195,7 +216,7 @@ int32_t rlt_tensor_bitwise_or_Tensor_out(const rlt_tensor *self_, const rlt_tens
  *
  * `bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_or_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_or_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Keeps the bits that it or a number has.
@@ -208,7 +229,7 @@ int32_t rlt_tensor_bitwise_or_Scalar(const rlt_tensor *self_, const rlt_scalar *
  *
  * `bitwise_or_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_or_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_bitwise_or_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Keeps the bits that it or a number has.
@@ -221,7 +242,7 @@ int32_t rlt_tensor_bitwise_or_Scalar_(const rlt_tensor *self_, const rlt_scalar 
  *
  * `bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_or_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_or_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * Keeps the bits that a number or each element has.
@@ -233,7 +254,9 @@ int32_t rlt_tensor_bitwise_or_Scalar_out(const rlt_tensor *self_, const rlt_scal
  *
  * `bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_or_Scalar_Tensor(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_or_Scalar_Tensor(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- bitwise_xor ---- */
 
 /**
  * Keeps the bits that one of both has.
@@ -246,7 +269,7 @@ int32_t rlt_tensor_bitwise_or_Scalar_Tensor(const rlt_scalar *self_, const rlt_t
  *
  * `bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_xor_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_xor_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Keeps the bits that one of both has.
@@ -260,7 +283,7 @@ int32_t rlt_tensor_bitwise_xor_Tensor(const rlt_tensor *self_, const rlt_tensor 
  *
  * `bitwise_xor_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_xor_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_bitwise_xor_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Keeps the bits that one of both has.
@@ -274,7 +297,7 @@ int32_t rlt_tensor_bitwise_xor_Tensor_(const rlt_tensor *self_, const rlt_tensor
  *
  * `bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_xor_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_xor_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Keeps the bits that one of it and a number has.
@@ -286,7 +309,7 @@ int32_t rlt_tensor_bitwise_xor_Tensor_out(const rlt_tensor *self_, const rlt_ten
  *
  * `bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_xor_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_xor_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Keeps the bits that one of it and a number has.
@@ -299,7 +322,7 @@ int32_t rlt_tensor_bitwise_xor_Scalar(const rlt_tensor *self_, const rlt_scalar 
  *
  * `bitwise_xor_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_xor_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_bitwise_xor_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Keeps the bits that one of it and a number has.
@@ -312,7 +335,7 @@ int32_t rlt_tensor_bitwise_xor_Scalar_(const rlt_tensor *self_, const rlt_scalar
  *
  * `bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_xor_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_bitwise_xor_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * Keeps the bits that one of a number and each element has.
@@ -324,7 +347,9 @@ int32_t rlt_tensor_bitwise_xor_Scalar_out(const rlt_tensor *self_, const rlt_sca
  *
  * `bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_xor_Scalar_Tensor(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_xor_Scalar_Tensor(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- bitwise_left_shift ---- */
 
 /**
  * Moves bits up.
@@ -337,7 +362,7 @@ int32_t rlt_tensor_bitwise_xor_Scalar_Tensor(const rlt_scalar *self_, const rlt_
  *
  * `bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_left_shift_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_left_shift_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Moves bits up.
@@ -351,7 +376,7 @@ int32_t rlt_tensor_bitwise_left_shift_Tensor(const rlt_tensor *self_, const rlt_
  *
  * `bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_left_shift_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_bitwise_left_shift_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Moves bits up.
@@ -365,7 +390,7 @@ int32_t rlt_tensor_bitwise_left_shift_Tensor_(const rlt_tensor *self_, const rlt
  *
  * `bitwise_left_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_left_shift_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_bitwise_left_shift_Tensor_out(const rlt_tensor *self,
                                                  const rlt_tensor *other,
                                                  const rlt_tensor *out);
 
@@ -379,7 +404,7 @@ int32_t rlt_tensor_bitwise_left_shift_Tensor_out(const rlt_tensor *self_,
  *
  * `bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar(const rlt_tensor *self,
                                                     const rlt_scalar *other,
                                                     rlt_tensor **out0);
 
@@ -394,7 +419,7 @@ int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar(const rlt_tensor *self_,
  *
  * `bitwise_left_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Moves bits up, all by one number.
@@ -407,7 +432,7 @@ int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar_(const rlt_tensor *self_, co
  *
  * `bitwise_left_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(const rlt_tensor *self_,
+int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(const rlt_tensor *self,
                                                         const rlt_scalar *other,
                                                         const rlt_tensor *out);
 
@@ -421,9 +446,11 @@ int32_t rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(const rlt_tensor *self_,
  *
  * `bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_left_shift_Scalar_Tensor(const rlt_scalar *self_,
+int32_t rlt_tensor_bitwise_left_shift_Scalar_Tensor(const rlt_scalar *self,
                                                     const rlt_tensor *other,
                                                     rlt_tensor **out0);
+
+/* ---- bitwise_right_shift ---- */
 
 /**
  * Moves bits down, rounding down.
@@ -436,7 +463,7 @@ int32_t rlt_tensor_bitwise_left_shift_Scalar_Tensor(const rlt_scalar *self_,
  *
  * `bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_right_shift_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_bitwise_right_shift_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Moves bits down, rounding down.
@@ -450,7 +477,7 @@ int32_t rlt_tensor_bitwise_right_shift_Tensor(const rlt_tensor *self_, const rlt
  *
  * `bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_right_shift_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_bitwise_right_shift_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Moves bits down, rounding down.
@@ -464,7 +491,7 @@ int32_t rlt_tensor_bitwise_right_shift_Tensor_(const rlt_tensor *self_, const rl
  *
  * `bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_right_shift_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_bitwise_right_shift_Tensor_out(const rlt_tensor *self,
                                                   const rlt_tensor *other,
                                                   const rlt_tensor *out);
 
@@ -478,7 +505,7 @@ int32_t rlt_tensor_bitwise_right_shift_Tensor_out(const rlt_tensor *self_,
  *
  * `bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar(const rlt_tensor *self,
                                                      const rlt_scalar *other,
                                                      rlt_tensor **out0);
 
@@ -493,7 +520,7 @@ int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar(const rlt_tensor *self_,
  *
  * `bitwise_right_shift_.Tensor_Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Moves bits down, rounding down, all by one number.
@@ -506,7 +533,7 @@ int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar_(const rlt_tensor *self_, c
  *
  * `bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(const rlt_tensor *self_,
+int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(const rlt_tensor *self,
                                                          const rlt_scalar *other,
                                                          const rlt_tensor *out);
 
@@ -520,7 +547,7 @@ int32_t rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(const rlt_tensor *self_
  *
  * `bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_bitwise_right_shift_Scalar_Tensor(const rlt_scalar *self_,
+int32_t rlt_tensor_bitwise_right_shift_Scalar_Tensor(const rlt_scalar *self,
                                                      const rlt_tensor *other,
                                                      rlt_tensor **out0);
 

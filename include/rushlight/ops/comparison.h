@@ -2,6 +2,26 @@
 
 /**
  * # Comparisons and logic: the results are bool.
+ *
+ *     // eq([1, 3], [1, 2]) -> [true, false]
+ *     const int64_t self_data[] = {1, 3};
+ *     const int64_t self_sizes[] = {2};
+ *     const int64_t other_data[] = {1, 2};
+ *     const int64_t other_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *other = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_from_data(other_data, sizeof other_data, other_sizes, 1, RLT_DTYPE_INT64,
+ *             &other);
+ *     if (!status) status = rlt_tensor_eq_Tensor(self, other, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const uint8_t *values = (const uint8_t *)result;
+ *       printf("%d %d\n", values[0], values[1]);  // prints 1 0
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(other);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_COMPARISON_H
@@ -15,6 +35,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- eq ---- */
+
 /**
  * Tests which elements are equal to those of another tensor.
  *
@@ -26,7 +48,7 @@ extern "C" {
  *
  * `eq.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_eq_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_eq_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are equal to those of another tensor.
@@ -40,7 +62,7 @@ int32_t rlt_tensor_eq_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_eq_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_eq_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are equal to those of another tensor.
@@ -54,7 +76,7 @@ int32_t rlt_tensor_eq_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_eq_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_eq_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are equal to a number.
@@ -66,7 +88,7 @@ int32_t rlt_tensor_eq_Tensor_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `eq.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_eq_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_eq_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are equal to a number.
@@ -79,7 +101,7 @@ int32_t rlt_tensor_eq_Scalar(const rlt_tensor *self_, const rlt_scalar *other, r
  *
  * `eq_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_eq_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_eq_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Tests which elements are equal to a number.
@@ -92,7 +114,9 @@ int32_t rlt_tensor_eq_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
  *
  * `eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_eq_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_eq_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- ne ---- */
 
 /**
  * Tests which elements are different from those of another tensor.
@@ -105,7 +129,7 @@ int32_t rlt_tensor_eq_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `ne.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_ne_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_ne_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are different from those of another tensor.
@@ -119,7 +143,7 @@ int32_t rlt_tensor_ne_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ne_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_ne_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are different from those of another tensor.
@@ -133,7 +157,7 @@ int32_t rlt_tensor_ne_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ne_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_ne_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are different from a number.
@@ -145,7 +169,7 @@ int32_t rlt_tensor_ne_Tensor_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `ne.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_ne_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_ne_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are different from a number.
@@ -158,7 +182,7 @@ int32_t rlt_tensor_ne_Scalar(const rlt_tensor *self_, const rlt_scalar *other, r
  *
  * `ne_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ne_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_ne_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Tests which elements are different from a number.
@@ -171,7 +195,9 @@ int32_t rlt_tensor_ne_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
  *
  * `ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ne_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_ne_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- lt ---- */
 
 /**
  * Tests which elements are less than those of another tensor.
@@ -184,7 +210,7 @@ int32_t rlt_tensor_ne_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `lt.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_lt_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_lt_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are less than those of another tensor.
@@ -198,7 +224,7 @@ int32_t rlt_tensor_lt_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lt_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_lt_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are less than those of another tensor.
@@ -212,7 +238,7 @@ int32_t rlt_tensor_lt_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lt_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_lt_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are less than a number.
@@ -224,7 +250,7 @@ int32_t rlt_tensor_lt_Tensor_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `lt.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_lt_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_lt_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are less than a number.
@@ -237,7 +263,7 @@ int32_t rlt_tensor_lt_Scalar(const rlt_tensor *self_, const rlt_scalar *other, r
  *
  * `lt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lt_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_lt_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Tests which elements are less than a number.
@@ -250,7 +276,9 @@ int32_t rlt_tensor_lt_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
  *
  * `lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lt_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_lt_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- le ---- */
 
 /**
  * Tests which elements are less than or equal to those of another tensor.
@@ -263,7 +291,7 @@ int32_t rlt_tensor_lt_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `le.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_le_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_le_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are less than or equal to those of another tensor.
@@ -277,7 +305,7 @@ int32_t rlt_tensor_le_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_le_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_le_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are less than or equal to those of another tensor.
@@ -291,7 +319,7 @@ int32_t rlt_tensor_le_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_le_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_le_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are less than or equal to a number.
@@ -303,7 +331,7 @@ int32_t rlt_tensor_le_Tensor_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `le.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_le_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_le_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are less than or equal to a number.
@@ -316,7 +344,7 @@ int32_t rlt_tensor_le_Scalar(const rlt_tensor *self_, const rlt_scalar *other, r
  *
  * `le_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_le_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_le_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Tests which elements are less than or equal to a number.
@@ -329,7 +357,9 @@ int32_t rlt_tensor_le_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
  *
  * `le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_le_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_le_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- gt ---- */
 
 /**
  * Tests which elements are greater than those of another tensor.
@@ -342,7 +372,7 @@ int32_t rlt_tensor_le_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `gt.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_gt_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_gt_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are greater than those of another tensor.
@@ -356,7 +386,7 @@ int32_t rlt_tensor_gt_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gt_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_gt_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are greater than those of another tensor.
@@ -370,7 +400,7 @@ int32_t rlt_tensor_gt_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gt_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_gt_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are greater than a number.
@@ -382,7 +412,7 @@ int32_t rlt_tensor_gt_Tensor_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `gt.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_gt_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_gt_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are greater than a number.
@@ -395,7 +425,7 @@ int32_t rlt_tensor_gt_Scalar(const rlt_tensor *self_, const rlt_scalar *other, r
  *
  * `gt_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gt_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_gt_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Tests which elements are greater than a number.
@@ -408,7 +438,9 @@ int32_t rlt_tensor_gt_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
  *
  * `gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gt_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_gt_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- ge ---- */
 
 /**
  * Tests which elements are greater than or equal to those of another tensor.
@@ -421,7 +453,7 @@ int32_t rlt_tensor_gt_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `ge.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_ge_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_ge_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are greater than or equal to those of another tensor.
@@ -435,7 +467,7 @@ int32_t rlt_tensor_ge_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ge_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_ge_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are greater than or equal to those of another tensor.
@@ -449,7 +481,7 @@ int32_t rlt_tensor_ge_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ge_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_ge_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are greater than or equal to a number.
@@ -461,7 +493,7 @@ int32_t rlt_tensor_ge_Tensor_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `ge.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_ge_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_ge_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are greater than or equal to a number.
@@ -474,7 +506,7 @@ int32_t rlt_tensor_ge_Scalar(const rlt_tensor *self_, const rlt_scalar *other, r
  *
  * `ge_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ge_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_ge_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Tests which elements are greater than or equal to a number.
@@ -487,7 +519,9 @@ int32_t rlt_tensor_ge_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
  *
  * `ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ge_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_ge_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- logical_and ---- */
 
 /**
  * Tests which elements are non-zero in both tensors.
@@ -500,7 +534,7 @@ int32_t rlt_tensor_ge_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `logical_and(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_logical_and(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_logical_and(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are non-zero in both tensors.
@@ -514,7 +548,7 @@ int32_t rlt_tensor_logical_and(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_and_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_logical_and_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are non-zero in both tensors.
@@ -528,7 +562,9 @@ int32_t rlt_tensor_logical_and_(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_and_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_logical_and_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- logical_or ---- */
 
 /**
  * Tests which elements are non-zero in one of two tensors.
@@ -541,7 +577,7 @@ int32_t rlt_tensor_logical_and_out(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `logical_or(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_logical_or(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_logical_or(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are non-zero in one of two tensors.
@@ -555,7 +591,7 @@ int32_t rlt_tensor_logical_or(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_or_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_logical_or_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are non-zero in one of two tensors.
@@ -569,7 +605,9 @@ int32_t rlt_tensor_logical_or_(const rlt_tensor *self_, const rlt_tensor *other)
  *
  * `logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_or_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_logical_or_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- logical_not ---- */
 
 /**
  * Tests which elements are zero.
@@ -581,7 +619,7 @@ int32_t rlt_tensor_logical_or_out(const rlt_tensor *self_, const rlt_tensor *oth
  *
  * `logical_not(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_logical_not(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_logical_not(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Tests which elements are zero.
@@ -594,7 +632,7 @@ int32_t rlt_tensor_logical_not(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `logical_not_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_not_(const rlt_tensor *self_);
+int32_t rlt_tensor_logical_not_(const rlt_tensor *self);
 
 /**
  * Tests which elements are zero.
@@ -607,7 +645,9 @@ int32_t rlt_tensor_logical_not_(const rlt_tensor *self_);
  *
  * `logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_not_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_logical_not_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- isnan ---- */
 
 /**
  * Tests which elements are not a number.
@@ -619,7 +659,9 @@ int32_t rlt_tensor_logical_not_out(const rlt_tensor *self_, const rlt_tensor *ou
  *
  * `isnan(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_isnan(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_isnan(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- isinf ---- */
 
 /**
  * Tests which elements are infinite.
@@ -631,7 +673,9 @@ int32_t rlt_tensor_isnan(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `isinf(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_isinf(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_isinf(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- isfinite ---- */
 
 /**
  * Tests which elements are finite numbers.
@@ -643,7 +687,9 @@ int32_t rlt_tensor_isinf(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `isfinite(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_isfinite(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_isfinite(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- isposinf ---- */
 
 /**
  * Tests which elements are plus infinity.
@@ -655,7 +701,7 @@ int32_t rlt_tensor_isfinite(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `isposinf(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_isposinf(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_isposinf(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Tests which elements are plus infinity.
@@ -668,7 +714,9 @@ int32_t rlt_tensor_isposinf(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_isposinf_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_isposinf_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- isneginf ---- */
 
 /**
  * Tests which elements are minus infinity.
@@ -680,7 +728,7 @@ int32_t rlt_tensor_isposinf_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `isneginf(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_isneginf(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_isneginf(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Tests which elements are minus infinity.
@@ -693,7 +741,9 @@ int32_t rlt_tensor_isneginf(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_isneginf_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_isneginf_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- signbit ---- */
 
 /**
  * Tests which elements have the sign minus, zeros too.
@@ -705,7 +755,7 @@ int32_t rlt_tensor_isneginf_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `signbit(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_signbit(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_signbit(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Tests which elements have the sign minus, zeros too.
@@ -718,7 +768,9 @@ int32_t rlt_tensor_signbit(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_signbit_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_signbit_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- logical_xor ---- */
 
 /**
  * Tests which elements are true in one tensor and not in the other.
@@ -730,7 +782,7 @@ int32_t rlt_tensor_signbit_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `logical_xor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_logical_xor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_logical_xor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are true in one tensor and not in the other.
@@ -743,7 +795,7 @@ int32_t rlt_tensor_logical_xor(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_xor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_logical_xor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Tests which elements are true in one tensor and not in the other.
@@ -756,7 +808,7 @@ int32_t rlt_tensor_logical_xor_(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logical_xor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_logical_xor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,28 @@
 
 /**
  * # Convolutions of one, two and three dimensions, and their transposes.
+ *
+ *     // conv1d([[1.0, 2.0, 3.0]], [[[1.0, 10.0]]]) -> [[21.0, 32.0]]
+ *     const float input_data[] = {1.0f, 2.0f, 3.0f};
+ *     const int64_t input_sizes[] = {1, 3};
+ *     const float weight_data[] = {1.0f, 10.0f};
+ *     const int64_t weight_sizes[] = {1, 1, 2};
+ *     rlt_tensor *input = NULL, *weight = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(input_data, sizeof input_data, input_sizes, 2, RLT_DTYPE_FLOAT32,
+ *             &input);
+ *     if (!status) status = rlt_tensor_from_data(weight_data, sizeof weight_data, weight_sizes, 3,
+ *             RLT_DTYPE_FLOAT32, &weight);
+ *     if (!status) status = rlt_tensor_conv1d(input, weight, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0},
+ *             1, (const int64_t[]){1}, 1, 1, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints 21 32
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(weight);
+ *     rlt_tensor_free(input);
  */
 
 #ifndef RUSHLIGHT_OPS_CONVOLUTION_H
@@ -14,6 +36,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/* ---- conv1d ---- */
 
 /**
  * Convolves sequences with kernels (without turning them: a cross-correlation).
@@ -68,6 +92,8 @@ int32_t rlt_tensor_conv1d_padding(const rlt_tensor *input,
                                   int64_t groups,
                                   rlt_tensor **out0);
 
+/* ---- conv2d ---- */
+
 /**
  * Convolves images with kernels (without turning them: a cross-correlation).
  *
@@ -120,6 +146,8 @@ int32_t rlt_tensor_conv2d_padding(const rlt_tensor *input,
                                   int64_t dilation_len,
                                   int64_t groups,
                                   rlt_tensor **out0);
+
+/* ---- conv3d ---- */
 
 /**
  * Convolves volumes with kernels (without turning them: a cross-correlation).
@@ -174,6 +202,8 @@ int32_t rlt_tensor_conv3d_padding(const rlt_tensor *input,
                                   int64_t groups,
                                   rlt_tensor **out0);
 
+/* ---- conv_transpose1d ---- */
+
 /**
  * The transpose of conv1d, which brings its output back to the sizes of its input.
  *
@@ -201,6 +231,8 @@ int32_t rlt_tensor_conv_transpose1d(const rlt_tensor *input,
                                     const int64_t *dilation,
                                     int64_t dilation_len,
                                     rlt_tensor **out0);
+
+/* ---- conv_transpose2d ---- */
 
 /**
  * The transpose of conv2d, which brings its output back to the sizes of its input.
@@ -230,6 +262,8 @@ int32_t rlt_tensor_conv_transpose2d_input(const rlt_tensor *input,
                                           int64_t dilation_len,
                                           rlt_tensor **out0);
 
+/* ---- conv_transpose3d ---- */
+
 /**
  * The transpose of conv3d, which brings its output back to the sizes of its input.
  *
@@ -258,6 +292,8 @@ int32_t rlt_tensor_conv_transpose3d_input(const rlt_tensor *input,
                                           const int64_t *dilation,
                                           int64_t dilation_len,
                                           rlt_tensor **out0);
+
+/* ---- convolution ---- */
 
 /**
  * Convolves samples of one to three dimensions with kernels, or applies the transpose of that; the
@@ -290,6 +326,8 @@ int32_t rlt_tensor_convolution(const rlt_tensor *input,
                                int64_t groups,
                                rlt_tensor **out0);
 
+/* ---- _convolution_weight ---- */
+
 /**
  * The gradient of convolution by its weights.
  *
@@ -313,6 +351,8 @@ int32_t rlt_tensor__convolution_weight(const rlt_tensor *grad_output,
                                        int64_t dilation_len,
                                        int64_t groups,
                                        rlt_tensor **out0);
+
+/* ---- convolution_backward ---- */
 
 /**
  * The gradients of convolution by input, weight and bias, those that `output_mask` asks for; the

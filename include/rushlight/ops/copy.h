@@ -2,6 +2,21 @@
 
 /**
  * # Copies, and conversion of dtype and device.
+ *
+ *     // clone([1, 2]) -> [1, 2]
+ *     const int64_t self_data[] = {1, 2};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_clone(self, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 1 2
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_COPY_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- copy ---- */
+
 /**
  * Copies the elements of another tensor, converting dtype and device.
  *
@@ -26,7 +43,9 @@ extern "C" {
  *
  * `copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)`
  */
-int32_t rlt_tensor_copy_(const rlt_tensor *self_, const rlt_tensor *src, int32_t non_blocking);
+int32_t rlt_tensor_copy_(const rlt_tensor *self, const rlt_tensor *src, int32_t non_blocking);
+
+/* ---- clone ---- */
 
 /**
  * Copies the tensor; the gradient passes through.
@@ -38,7 +57,9 @@ int32_t rlt_tensor_copy_(const rlt_tensor *self_, const rlt_tensor *src, int32_t
  *
  * `clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_clone(const rlt_tensor *self_, const int32_t *memory_format, rlt_tensor **out0);
+int32_t rlt_tensor_clone(const rlt_tensor *self, const int32_t *memory_format, rlt_tensor **out0);
+
+/* ---- contiguous ---- */
 
 /**
  * Returns the tensor itself if it is contiguous in the format, else a copy that is.
@@ -50,7 +71,9 @@ int32_t rlt_tensor_clone(const rlt_tensor *self_, const int32_t *memory_format, 
  *
  * `contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)`
  */
-int32_t rlt_tensor_contiguous(const rlt_tensor *self_, int32_t memory_format, rlt_tensor **out0);
+int32_t rlt_tensor_contiguous(const rlt_tensor *self, int32_t memory_format, rlt_tensor **out0);
+
+/* ---- _to_copy ---- */
 
 /**
  * Copies the tensor to a dtype and device.
@@ -63,11 +86,13 @@ int32_t rlt_tensor_contiguous(const rlt_tensor *self_, int32_t memory_format, rl
  * `_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
  * pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor__to_copy(const rlt_tensor *self_,
+int32_t rlt_tensor__to_copy(const rlt_tensor *self,
                             const rlt_tensor_options *options,
                             int32_t non_blocking,
                             const int32_t *memory_format,
                             rlt_tensor **out0);
+
+/* ---- to ---- */
 
 /**
  * Converts the dtype. Returns the tensor itself where nothing changes and `copy` is false.
@@ -80,7 +105,7 @@ int32_t rlt_tensor__to_copy(const rlt_tensor *self_,
  * `to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat?
  * memory_format=None) -> Tensor(a)`
  */
-int32_t rlt_tensor_to_dtype(const rlt_tensor *self_,
+int32_t rlt_tensor_to_dtype(const rlt_tensor *self,
                             int32_t dtype,
                             int32_t non_blocking,
                             int32_t copy,
@@ -98,7 +123,7 @@ int32_t rlt_tensor_to_dtype(const rlt_tensor *self_,
  * `to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool
  * copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
  */
-int32_t rlt_tensor_to_device(const rlt_tensor *self_,
+int32_t rlt_tensor_to_device(const rlt_tensor *self,
                              const rlt_device *device,
                              int32_t dtype,
                              int32_t non_blocking,
@@ -118,7 +143,7 @@ int32_t rlt_tensor_to_device(const rlt_tensor *self_,
  * `to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
  * memory_format=None) -> Tensor(a)`
  */
-int32_t rlt_tensor_to_other(const rlt_tensor *self_,
+int32_t rlt_tensor_to_other(const rlt_tensor *self,
                             const rlt_tensor *other,
                             int32_t non_blocking,
                             int32_t copy,
@@ -137,7 +162,7 @@ int32_t rlt_tensor_to_other(const rlt_tensor *self_,
  * device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat?
  * memory_format=None) -> Tensor(a)`
  */
-int32_t rlt_tensor_to_dtype_layout(const rlt_tensor *self_,
+int32_t rlt_tensor_to_dtype_layout(const rlt_tensor *self,
                                    const rlt_tensor_options *options,
                                    int32_t non_blocking,
                                    int32_t copy,

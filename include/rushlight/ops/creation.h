@@ -2,6 +2,17 @@
 
 /**
  * # Tensors made from sizes and constants.
+ *
+ *     // zeros(2) -> [0.0, 0.0]
+ *     rlt_tensor *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_zeros((const int64_t[]){2}, 1, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints 0 0
+ *     }
+ *     rlt_tensor_free(out);
  */
 
 #ifndef RUSHLIGHT_OPS_CREATION_H
@@ -14,6 +25,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/* ---- empty ---- */
 
 /**
  * Makes a tensor without setting its elements.
@@ -48,6 +61,8 @@ int32_t rlt_tensor_empty_out(const int64_t *size,
                              const int32_t *memory_format,
                              const rlt_tensor *out);
 
+/* ---- empty_like ---- */
+
 /**
  * Makes a tensor of the size, dtype and strides order of another, without setting its elements.
  *
@@ -59,10 +74,12 @@ int32_t rlt_tensor_empty_out(const int64_t *size,
  * `empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
  * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_empty_like(const rlt_tensor *self_,
+int32_t rlt_tensor_empty_like(const rlt_tensor *self,
                               const rlt_tensor_options *options,
                               const int32_t *memory_format,
                               rlt_tensor **out0);
+
+/* ---- empty_strided ---- */
 
 /**
  * Makes a tensor with the given sizes and strides, without setting its elements.
@@ -81,6 +98,8 @@ int32_t rlt_tensor_empty_strided(const int64_t *size,
                                  int64_t stride_len,
                                  const rlt_tensor_options *options,
                                  rlt_tensor **out0);
+
+/* ---- zeros ---- */
 
 /**
  * Makes a tensor filled with zeros.
@@ -108,6 +127,8 @@ int32_t rlt_tensor_zeros(const int64_t *size, int64_t size_len, const rlt_tensor
  */
 int32_t rlt_tensor_zeros_out(const int64_t *size, int64_t size_len, const rlt_tensor *out);
 
+/* ---- zeros_like ---- */
+
 /**
  * Makes a tensor of zeros shaped like another.
  *
@@ -119,10 +140,12 @@ int32_t rlt_tensor_zeros_out(const int64_t *size, int64_t size_len, const rlt_te
  * `zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
  * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_zeros_like(const rlt_tensor *self_,
+int32_t rlt_tensor_zeros_like(const rlt_tensor *self,
                               const rlt_tensor_options *options,
                               const int32_t *memory_format,
                               rlt_tensor **out0);
+
+/* ---- ones ---- */
 
 /**
  * Makes a tensor filled with ones.
@@ -150,6 +173,8 @@ int32_t rlt_tensor_ones(const int64_t *size, int64_t size_len, const rlt_tensor_
  */
 int32_t rlt_tensor_ones_out(const int64_t *size, int64_t size_len, const rlt_tensor *out);
 
+/* ---- ones_like ---- */
+
 /**
  * Makes a tensor of ones shaped like another.
  *
@@ -161,10 +186,12 @@ int32_t rlt_tensor_ones_out(const int64_t *size, int64_t size_len, const rlt_ten
  * `ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
  * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_ones_like(const rlt_tensor *self_,
+int32_t rlt_tensor_ones_like(const rlt_tensor *self,
                              const rlt_tensor_options *options,
                              const int32_t *memory_format,
                              rlt_tensor **out0);
+
+/* ---- full ---- */
 
 /**
  * Makes a tensor filled with one value; without a dtype the value decides it.
@@ -196,6 +223,8 @@ int32_t rlt_tensor_full(const int64_t *size,
  */
 int32_t rlt_tensor_full_out(const int64_t *size, int64_t size_len, const rlt_scalar *fill_value, const rlt_tensor *out);
 
+/* ---- full_like ---- */
+
 /**
  * Makes a tensor shaped like another, filled with one value.
  *
@@ -207,11 +236,13 @@ int32_t rlt_tensor_full_out(const int64_t *size, int64_t size_len, const rlt_sca
  * `full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
  * device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_full_like(const rlt_tensor *self_,
+int32_t rlt_tensor_full_like(const rlt_tensor *self,
                              const rlt_scalar *fill_value,
                              const rlt_tensor_options *options,
                              const int32_t *memory_format,
                              rlt_tensor **out0);
+
+/* ---- arange ---- */
 
 /**
  * Counts from 0 up to, and not including, `end`.
@@ -288,6 +319,8 @@ int32_t rlt_tensor_arange_start_out(const rlt_scalar *start,
                                     const rlt_scalar *step,
                                     const rlt_tensor *out);
 
+/* ---- fill ---- */
+
 /**
  * Sets every element to one value.
  *
@@ -298,7 +331,7 @@ int32_t rlt_tensor_arange_start_out(const rlt_scalar *start,
  *
  * `fill.Scalar(Tensor self, Scalar value) -> Tensor`
  */
-int32_t rlt_tensor_fill_Scalar(const rlt_tensor *self_, const rlt_scalar *value, rlt_tensor **out0);
+int32_t rlt_tensor_fill_Scalar(const rlt_tensor *self, const rlt_scalar *value, rlt_tensor **out0);
 
 /**
  * Sets every element to one value.
@@ -311,7 +344,9 @@ int32_t rlt_tensor_fill_Scalar(const rlt_tensor *self_, const rlt_scalar *value,
  *
  * `fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fill_Scalar_(const rlt_tensor *self_, const rlt_scalar *value);
+int32_t rlt_tensor_fill_Scalar_(const rlt_tensor *self, const rlt_scalar *value);
+
+/* ---- zero ---- */
 
 /**
  * Sets every element to zero.
@@ -323,7 +358,7 @@ int32_t rlt_tensor_fill_Scalar_(const rlt_tensor *self_, const rlt_scalar *value
  *
  * `zero(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_zero(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_zero(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Sets every element to zero.
@@ -336,7 +371,9 @@ int32_t rlt_tensor_zero(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `zero_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_zero_(const rlt_tensor *self_);
+int32_t rlt_tensor_zero_(const rlt_tensor *self);
+
+/* ---- fill ---- */
 
 /**
  * Sets every element to the value of a tensor without dimensions.
@@ -348,7 +385,7 @@ int32_t rlt_tensor_zero_(const rlt_tensor *self_);
  *
  * `fill.Tensor(Tensor self, Tensor value) -> Tensor`
  */
-int32_t rlt_tensor_fill_Tensor(const rlt_tensor *self_, const rlt_tensor *value, rlt_tensor **out0);
+int32_t rlt_tensor_fill_Tensor(const rlt_tensor *self, const rlt_tensor *value, rlt_tensor **out0);
 
 /**
  * Sets every element to the value of a tensor without dimensions.
@@ -361,7 +398,9 @@ int32_t rlt_tensor_fill_Tensor(const rlt_tensor *self_, const rlt_tensor *value,
  *
  * `fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fill_Tensor_(const rlt_tensor *self_, const rlt_tensor *value);
+int32_t rlt_tensor_fill_Tensor_(const rlt_tensor *self, const rlt_tensor *value);
+
+/* ---- complex ---- */
 
 /**
  * Makes complex numbers of their real and imaginary parts.

@@ -2,6 +2,25 @@
 
 /**
  * # Distances and angles between vectors.
+ *
+ *     // cdist([[0.0, 0.0]], [[3.0, 4.0], [0.0, 0.0]]) -> [[5.0, 0.0]]
+ *     const float x1_data[] = {0.0f, 0.0f};
+ *     const int64_t x1_sizes[] = {1, 2};
+ *     const float x2_data[] = {3.0f, 4.0f, 0.0f, 0.0f};
+ *     const int64_t x2_sizes[] = {2, 2};
+ *     rlt_tensor *x1 = NULL, *x2 = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(x1_data, sizeof x1_data, x1_sizes, 2, RLT_DTYPE_FLOAT32, &x1);
+ *     if (!status) status = rlt_tensor_from_data(x2_data, sizeof x2_data, x2_sizes, 2, RLT_DTYPE_FLOAT32, &x2);
+ *     if (!status) status = rlt_tensor_cdist(x1, x2, 2, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints 5 0
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(x2);
+ *     rlt_tensor_free(x1);
  */
 
 #ifndef RUSHLIGHT_OPS_DISTANCE_H
@@ -14,6 +33,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/* ---- cosine_similarity ---- */
 
 /**
  * The cosine of the angle between vectors along a dimension.
@@ -32,6 +53,8 @@ int32_t rlt_tensor_cosine_similarity(const rlt_tensor *x1,
                                      double eps,
                                      rlt_tensor **out0);
 
+/* ---- pairwise_distance ---- */
+
 /**
  * The p-norm of the difference of vectors in the last dimension.
  *
@@ -49,6 +72,8 @@ int32_t rlt_tensor_pairwise_distance(const rlt_tensor *x1,
                                      int32_t keepdim,
                                      rlt_tensor **out0);
 
+/* ---- dist ---- */
+
 /**
  * The p-norm of the difference of two tensors, taken as vectors.
  *
@@ -59,7 +84,9 @@ int32_t rlt_tensor_pairwise_distance(const rlt_tensor *x1,
  *
  * `dist(Tensor self, Tensor other, Scalar p=2) -> Tensor`
  */
-int32_t rlt_tensor_dist(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *p, rlt_tensor **out0);
+int32_t rlt_tensor_dist(const rlt_tensor *self, const rlt_tensor *other, const rlt_scalar *p, rlt_tensor **out0);
+
+/* ---- renorm ---- */
 
 /**
  * Scales the slices along a dimension whose p-norm is above a limit down to it.
@@ -71,11 +98,13 @@ int32_t rlt_tensor_dist(const rlt_tensor *self_, const rlt_tensor *other, const 
  *
  * `renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor`
  */
-int32_t rlt_tensor_renorm(const rlt_tensor *self_,
+int32_t rlt_tensor_renorm(const rlt_tensor *self,
                           const rlt_scalar *p,
                           int64_t dim,
                           const rlt_scalar *maxnorm,
                           rlt_tensor **out0);
+
+/* ---- cdist ---- */
 
 /**
  * The p-norms of the differences of each row of one matrix from each row of another.
@@ -95,6 +124,8 @@ int32_t rlt_tensor_cdist(const rlt_tensor *x1,
                          const int64_t *compute_mode,
                          rlt_tensor **out0);
 
+/* ---- _cdist_forward ---- */
+
 /**
  * The kernel of cdist.
  *
@@ -110,6 +141,8 @@ int32_t rlt_tensor__cdist_forward(const rlt_tensor *x1,
                                   double p,
                                   const int64_t *compute_mode,
                                   rlt_tensor **out0);
+
+/* ---- _cdist_backward ---- */
 
 /**
  * The gradient of cdist by the first matrix.
@@ -129,6 +162,8 @@ int32_t rlt_tensor__cdist_backward(const rlt_tensor *grad,
                                    const rlt_tensor *cdist,
                                    rlt_tensor **out0);
 
+/* ---- pdist ---- */
+
 /**
  * The p-norms of the differences of each pair of rows of a matrix.
  *
@@ -139,7 +174,7 @@ int32_t rlt_tensor__cdist_backward(const rlt_tensor *grad,
  *
  * `pdist(Tensor self, float p=2) -> Tensor`
  */
-int32_t rlt_tensor_pdist(const rlt_tensor *self_, double p, rlt_tensor **out0);
+int32_t rlt_tensor_pdist(const rlt_tensor *self, double p, rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,21 @@
 
 /**
  * # Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
+ *
+ *     // square([3, -2]) -> [9, 4]
+ *     const int64_t self_data[] = {3, -2};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_square(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 9 4
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_ELEMENTARY_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- exp2 ---- */
+
 /**
  * Raises 2 to each element.
  *
@@ -25,7 +42,7 @@ extern "C" {
  *
  * `exp2(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_exp2(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_exp2(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Raises 2 to each element.
@@ -38,7 +55,7 @@ int32_t rlt_tensor_exp2(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `exp2_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_exp2_(const rlt_tensor *self_);
+int32_t rlt_tensor_exp2_(const rlt_tensor *self);
 
 /**
  * Raises 2 to each element.
@@ -51,7 +68,9 @@ int32_t rlt_tensor_exp2_(const rlt_tensor *self_);
  *
  * `exp2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_exp2_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_exp2_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- expm1 ---- */
 
 /**
  * Raises e to each element and subtracts 1, exactly for small elements too.
@@ -63,7 +82,7 @@ int32_t rlt_tensor_exp2_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `expm1(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_expm1(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_expm1(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Raises e to each element and subtracts 1, exactly for small elements too.
@@ -76,7 +95,7 @@ int32_t rlt_tensor_expm1(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `expm1_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_expm1_(const rlt_tensor *self_);
+int32_t rlt_tensor_expm1_(const rlt_tensor *self);
 
 /**
  * Raises e to each element and subtracts 1, exactly for small elements too.
@@ -89,7 +108,9 @@ int32_t rlt_tensor_expm1_(const rlt_tensor *self_);
  *
  * `expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_expm1_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_expm1_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- log2 ---- */
 
 /**
  * Takes the logarithm to base 2 of each element.
@@ -101,7 +122,7 @@ int32_t rlt_tensor_expm1_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `log2(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_log2(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_log2(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the logarithm to base 2 of each element.
@@ -114,7 +135,7 @@ int32_t rlt_tensor_log2(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `log2_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log2_(const rlt_tensor *self_);
+int32_t rlt_tensor_log2_(const rlt_tensor *self);
 
 /**
  * Takes the logarithm to base 2 of each element.
@@ -127,7 +148,9 @@ int32_t rlt_tensor_log2_(const rlt_tensor *self_);
  *
  * `log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log2_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_log2_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- log10 ---- */
 
 /**
  * Takes the logarithm to base 10 of each element.
@@ -139,7 +162,7 @@ int32_t rlt_tensor_log2_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `log10(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_log10(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_log10(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the logarithm to base 10 of each element.
@@ -152,7 +175,7 @@ int32_t rlt_tensor_log10(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `log10_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log10_(const rlt_tensor *self_);
+int32_t rlt_tensor_log10_(const rlt_tensor *self);
 
 /**
  * Takes the logarithm to base 10 of each element.
@@ -165,7 +188,9 @@ int32_t rlt_tensor_log10_(const rlt_tensor *self_);
  *
  * `log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log10_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_log10_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- log1p ---- */
 
 /**
  * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
@@ -177,7 +202,7 @@ int32_t rlt_tensor_log10_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `log1p(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_log1p(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_log1p(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
@@ -190,7 +215,7 @@ int32_t rlt_tensor_log1p(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `log1p_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log1p_(const rlt_tensor *self_);
+int32_t rlt_tensor_log1p_(const rlt_tensor *self);
 
 /**
  * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
@@ -203,7 +228,9 @@ int32_t rlt_tensor_log1p_(const rlt_tensor *self_);
  *
  * `log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log1p_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_log1p_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- rsqrt ---- */
 
 /**
  * Takes the inverse of the square root of each element.
@@ -215,7 +242,7 @@ int32_t rlt_tensor_log1p_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `rsqrt(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_rsqrt(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_rsqrt(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the inverse of the square root of each element.
@@ -228,7 +255,7 @@ int32_t rlt_tensor_rsqrt(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `rsqrt_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_rsqrt_(const rlt_tensor *self_);
+int32_t rlt_tensor_rsqrt_(const rlt_tensor *self);
 
 /**
  * Takes the inverse of the square root of each element.
@@ -241,7 +268,9 @@ int32_t rlt_tensor_rsqrt_(const rlt_tensor *self_);
  *
  * `rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_rsqrt_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_rsqrt_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- square ---- */
 
 /**
  * Multiplies each element by itself; bools give integers.
@@ -253,7 +282,7 @@ int32_t rlt_tensor_rsqrt_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `square(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_square(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_square(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Multiplies each element by itself; bools give integers.
@@ -266,7 +295,7 @@ int32_t rlt_tensor_square(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `square_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_square_(const rlt_tensor *self_);
+int32_t rlt_tensor_square_(const rlt_tensor *self);
 
 /**
  * Multiplies each element by itself; bools give integers.
@@ -279,7 +308,9 @@ int32_t rlt_tensor_square_(const rlt_tensor *self_);
  *
  * `square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_square_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_square_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- sin ---- */
 
 /**
  * Takes the sine of each element, in radians.
@@ -291,7 +322,7 @@ int32_t rlt_tensor_square_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `sin(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sin(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sin(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the sine of each element, in radians.
@@ -304,7 +335,7 @@ int32_t rlt_tensor_sin(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sin_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sin_(const rlt_tensor *self_);
+int32_t rlt_tensor_sin_(const rlt_tensor *self);
 
 /**
  * Takes the sine of each element, in radians.
@@ -317,7 +348,9 @@ int32_t rlt_tensor_sin_(const rlt_tensor *self_);
  *
  * `sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sin_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sin_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- cos ---- */
 
 /**
  * Takes the cosine of each element, in radians.
@@ -329,7 +362,7 @@ int32_t rlt_tensor_sin_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `cos(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_cos(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_cos(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the cosine of each element, in radians.
@@ -342,7 +375,7 @@ int32_t rlt_tensor_cos(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `cos_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cos_(const rlt_tensor *self_);
+int32_t rlt_tensor_cos_(const rlt_tensor *self);
 
 /**
  * Takes the cosine of each element, in radians.
@@ -355,7 +388,9 @@ int32_t rlt_tensor_cos_(const rlt_tensor *self_);
  *
  * `cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cos_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_cos_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- tan ---- */
 
 /**
  * Takes the tangent of each element, in radians.
@@ -367,7 +402,7 @@ int32_t rlt_tensor_cos_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `tan(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_tan(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_tan(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the tangent of each element, in radians.
@@ -380,7 +415,7 @@ int32_t rlt_tensor_tan(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `tan_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_tan_(const rlt_tensor *self_);
+int32_t rlt_tensor_tan_(const rlt_tensor *self);
 
 /**
  * Takes the tangent of each element, in radians.
@@ -393,7 +428,9 @@ int32_t rlt_tensor_tan_(const rlt_tensor *self_);
  *
  * `tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_tan_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_tan_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- asin ---- */
 
 /**
  * Takes the arcsine of each element.
@@ -405,7 +442,7 @@ int32_t rlt_tensor_tan_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `asin(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_asin(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_asin(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the arcsine of each element.
@@ -418,7 +455,7 @@ int32_t rlt_tensor_asin(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `asin_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_asin_(const rlt_tensor *self_);
+int32_t rlt_tensor_asin_(const rlt_tensor *self);
 
 /**
  * Takes the arcsine of each element.
@@ -431,7 +468,9 @@ int32_t rlt_tensor_asin_(const rlt_tensor *self_);
  *
  * `asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_asin_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_asin_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- acos ---- */
 
 /**
  * Takes the arccosine of each element.
@@ -443,7 +482,7 @@ int32_t rlt_tensor_asin_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `acos(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_acos(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_acos(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the arccosine of each element.
@@ -456,7 +495,7 @@ int32_t rlt_tensor_acos(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `acos_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_acos_(const rlt_tensor *self_);
+int32_t rlt_tensor_acos_(const rlt_tensor *self);
 
 /**
  * Takes the arccosine of each element.
@@ -469,7 +508,9 @@ int32_t rlt_tensor_acos_(const rlt_tensor *self_);
  *
  * `acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_acos_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_acos_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- atan ---- */
 
 /**
  * Takes the arctangent of each element.
@@ -481,7 +522,7 @@ int32_t rlt_tensor_acos_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `atan(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_atan(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_atan(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the arctangent of each element.
@@ -494,7 +535,7 @@ int32_t rlt_tensor_atan(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `atan_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_atan_(const rlt_tensor *self_);
+int32_t rlt_tensor_atan_(const rlt_tensor *self);
 
 /**
  * Takes the arctangent of each element.
@@ -507,7 +548,9 @@ int32_t rlt_tensor_atan_(const rlt_tensor *self_);
  *
  * `atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_atan_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_atan_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- sinh ---- */
 
 /**
  * Takes the hyperbolic sine of each element.
@@ -519,7 +562,7 @@ int32_t rlt_tensor_atan_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `sinh(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sinh(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sinh(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the hyperbolic sine of each element.
@@ -532,7 +575,7 @@ int32_t rlt_tensor_sinh(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sinh_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sinh_(const rlt_tensor *self_);
+int32_t rlt_tensor_sinh_(const rlt_tensor *self);
 
 /**
  * Takes the hyperbolic sine of each element.
@@ -545,7 +588,9 @@ int32_t rlt_tensor_sinh_(const rlt_tensor *self_);
  *
  * `sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sinh_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sinh_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- cosh ---- */
 
 /**
  * Takes the hyperbolic cosine of each element.
@@ -557,7 +602,7 @@ int32_t rlt_tensor_sinh_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `cosh(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_cosh(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_cosh(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the hyperbolic cosine of each element.
@@ -570,7 +615,7 @@ int32_t rlt_tensor_cosh(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `cosh_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cosh_(const rlt_tensor *self_);
+int32_t rlt_tensor_cosh_(const rlt_tensor *self);
 
 /**
  * Takes the hyperbolic cosine of each element.
@@ -583,7 +628,9 @@ int32_t rlt_tensor_cosh_(const rlt_tensor *self_);
  *
  * `cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cosh_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_cosh_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- tanh ---- */
 
 /**
  * Takes the hyperbolic tangent of each element.
@@ -595,7 +642,7 @@ int32_t rlt_tensor_cosh_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `tanh(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_tanh(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_tanh(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the hyperbolic tangent of each element.
@@ -608,7 +655,7 @@ int32_t rlt_tensor_tanh(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `tanh_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_tanh_(const rlt_tensor *self_);
+int32_t rlt_tensor_tanh_(const rlt_tensor *self);
 
 /**
  * Takes the hyperbolic tangent of each element.
@@ -621,7 +668,9 @@ int32_t rlt_tensor_tanh_(const rlt_tensor *self_);
  *
  * `tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_tanh_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_tanh_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- asinh ---- */
 
 /**
  * Takes the inverse hyperbolic sine of each element.
@@ -633,7 +682,7 @@ int32_t rlt_tensor_tanh_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `asinh(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_asinh(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_asinh(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the inverse hyperbolic sine of each element.
@@ -646,7 +695,7 @@ int32_t rlt_tensor_asinh(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `asinh_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_asinh_(const rlt_tensor *self_);
+int32_t rlt_tensor_asinh_(const rlt_tensor *self);
 
 /**
  * Takes the inverse hyperbolic sine of each element.
@@ -659,7 +708,9 @@ int32_t rlt_tensor_asinh_(const rlt_tensor *self_);
  *
  * `asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_asinh_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_asinh_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- acosh ---- */
 
 /**
  * Takes the inverse hyperbolic cosine of each element.
@@ -671,7 +722,7 @@ int32_t rlt_tensor_asinh_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `acosh(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_acosh(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_acosh(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the inverse hyperbolic cosine of each element.
@@ -684,7 +735,7 @@ int32_t rlt_tensor_acosh(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `acosh_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_acosh_(const rlt_tensor *self_);
+int32_t rlt_tensor_acosh_(const rlt_tensor *self);
 
 /**
  * Takes the inverse hyperbolic cosine of each element.
@@ -697,7 +748,9 @@ int32_t rlt_tensor_acosh_(const rlt_tensor *self_);
  *
  * `acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_acosh_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_acosh_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- atanh ---- */
 
 /**
  * Takes the inverse hyperbolic tangent of each element.
@@ -709,7 +762,7 @@ int32_t rlt_tensor_acosh_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `atanh(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_atanh(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_atanh(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the inverse hyperbolic tangent of each element.
@@ -722,7 +775,7 @@ int32_t rlt_tensor_atanh(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `atanh_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_atanh_(const rlt_tensor *self_);
+int32_t rlt_tensor_atanh_(const rlt_tensor *self);
 
 /**
  * Takes the inverse hyperbolic tangent of each element.
@@ -735,7 +788,9 @@ int32_t rlt_tensor_atanh_(const rlt_tensor *self_);
  *
  * `atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_atanh_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_atanh_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- sigmoid ---- */
 
 /**
  * Takes the logistic function of each element.
@@ -747,7 +802,7 @@ int32_t rlt_tensor_atanh_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `sigmoid(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sigmoid(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sigmoid(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the logistic function of each element.
@@ -760,7 +815,7 @@ int32_t rlt_tensor_sigmoid(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sigmoid_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sigmoid_(const rlt_tensor *self_);
+int32_t rlt_tensor_sigmoid_(const rlt_tensor *self);
 
 /**
  * Takes the logistic function of each element.
@@ -773,7 +828,9 @@ int32_t rlt_tensor_sigmoid_(const rlt_tensor *self_);
  *
  * `sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sigmoid_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sigmoid_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- erf ---- */
 
 /**
  * Takes the error function of each element.
@@ -785,7 +842,7 @@ int32_t rlt_tensor_sigmoid_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `erf(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_erf(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_erf(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the error function of each element.
@@ -798,7 +855,7 @@ int32_t rlt_tensor_erf(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `erf_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_erf_(const rlt_tensor *self_);
+int32_t rlt_tensor_erf_(const rlt_tensor *self);
 
 /**
  * Takes the error function of each element.
@@ -811,7 +868,9 @@ int32_t rlt_tensor_erf_(const rlt_tensor *self_);
  *
  * `erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_erf_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_erf_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- erfc ---- */
 
 /**
  * Takes the complement of the error function of each element, small results exactly too.
@@ -823,7 +882,7 @@ int32_t rlt_tensor_erf_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `erfc(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_erfc(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_erfc(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the complement of the error function of each element, small results exactly too.
@@ -836,7 +895,7 @@ int32_t rlt_tensor_erfc(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `erfc_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_erfc_(const rlt_tensor *self_);
+int32_t rlt_tensor_erfc_(const rlt_tensor *self);
 
 /**
  * Takes the complement of the error function of each element, small results exactly too.
@@ -849,7 +908,9 @@ int32_t rlt_tensor_erfc_(const rlt_tensor *self_);
  *
  * `erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_erfc_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_erfc_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- pow ---- */
 
 /**
  * Raises each element to a power.
@@ -862,7 +923,7 @@ int32_t rlt_tensor_erfc_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor`
  */
-int32_t rlt_tensor_pow_Tensor_Tensor(const rlt_tensor *self_, const rlt_tensor *exponent, rlt_tensor **out0);
+int32_t rlt_tensor_pow_Tensor_Tensor(const rlt_tensor *self, const rlt_tensor *exponent, rlt_tensor **out0);
 
 /**
  * Raises each element to a power.
@@ -876,7 +937,7 @@ int32_t rlt_tensor_pow_Tensor_Tensor(const rlt_tensor *self_, const rlt_tensor *
  *
  * `pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
  */
-int32_t rlt_tensor_pow_Tensor_(const rlt_tensor *self_, const rlt_tensor *exponent);
+int32_t rlt_tensor_pow_Tensor_(const rlt_tensor *self, const rlt_tensor *exponent);
 
 /**
  * Raises each element to a power.
@@ -890,7 +951,7 @@ int32_t rlt_tensor_pow_Tensor_(const rlt_tensor *self_, const rlt_tensor *expone
  *
  * `pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_pow_Tensor_Tensor_out(const rlt_tensor *self_, const rlt_tensor *exponent, const rlt_tensor *out);
+int32_t rlt_tensor_pow_Tensor_Tensor_out(const rlt_tensor *self, const rlt_tensor *exponent, const rlt_tensor *out);
 
 /**
  * Raises each element to one power.
@@ -902,7 +963,7 @@ int32_t rlt_tensor_pow_Tensor_Tensor_out(const rlt_tensor *self_, const rlt_tens
  *
  * `pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor`
  */
-int32_t rlt_tensor_pow_Tensor_Scalar(const rlt_tensor *self_, const rlt_scalar *exponent, rlt_tensor **out0);
+int32_t rlt_tensor_pow_Tensor_Scalar(const rlt_tensor *self, const rlt_scalar *exponent, rlt_tensor **out0);
 
 /**
  * Raises each element to one power.
@@ -915,7 +976,7 @@ int32_t rlt_tensor_pow_Tensor_Scalar(const rlt_tensor *self_, const rlt_scalar *
  *
  * `pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
  */
-int32_t rlt_tensor_pow_Scalar_(const rlt_tensor *self_, const rlt_scalar *exponent);
+int32_t rlt_tensor_pow_Scalar_(const rlt_tensor *self, const rlt_scalar *exponent);
 
 /**
  * Raises each element to one power.
@@ -928,7 +989,7 @@ int32_t rlt_tensor_pow_Scalar_(const rlt_tensor *self_, const rlt_scalar *expone
  *
  * `pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_pow_Tensor_Scalar_out(const rlt_tensor *self_, const rlt_scalar *exponent, const rlt_tensor *out);
+int32_t rlt_tensor_pow_Tensor_Scalar_out(const rlt_tensor *self, const rlt_scalar *exponent, const rlt_tensor *out);
 
 /**
  * Raises one number to powers.
@@ -940,7 +1001,7 @@ int32_t rlt_tensor_pow_Tensor_Scalar_out(const rlt_tensor *self_, const rlt_scal
  *
  * `pow.Scalar(Scalar self, Tensor exponent) -> Tensor`
  */
-int32_t rlt_tensor_pow_Scalar(const rlt_scalar *self_, const rlt_tensor *exponent, rlt_tensor **out0);
+int32_t rlt_tensor_pow_Scalar(const rlt_scalar *self, const rlt_tensor *exponent, rlt_tensor **out0);
 
 /**
  * Raises one number to powers.
@@ -953,7 +1014,9 @@ int32_t rlt_tensor_pow_Scalar(const rlt_scalar *self_, const rlt_tensor *exponen
  *
  * `pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_pow_Scalar_out(const rlt_scalar *self_, const rlt_tensor *exponent, const rlt_tensor *out);
+int32_t rlt_tensor_pow_Scalar_out(const rlt_scalar *self, const rlt_tensor *exponent, const rlt_tensor *out);
+
+/* ---- tanh_backward ---- */
 
 /**
  * Passes a gradient on through the hyperbolic tangent.
@@ -985,6 +1048,8 @@ int32_t rlt_tensor_tanh_backward_grad_input(const rlt_tensor *grad_output,
                                             const rlt_tensor *output,
                                             const rlt_tensor *grad_input);
 
+/* ---- sigmoid_backward ---- */
+
 /**
  * Passes a gradient on through the logistic function.
  *
@@ -1015,6 +1080,8 @@ int32_t rlt_tensor_sigmoid_backward_grad_input(const rlt_tensor *grad_output,
                                                const rlt_tensor *output,
                                                const rlt_tensor *grad_input);
 
+/* ---- sinc ---- */
+
 /**
  * Takes the sine of pi times each element, over that.
  *
@@ -1025,7 +1092,7 @@ int32_t rlt_tensor_sigmoid_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `sinc(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sinc(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sinc(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the sine of pi times each element, over that.
@@ -1038,7 +1105,7 @@ int32_t rlt_tensor_sinc(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sinc_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sinc_(const rlt_tensor *self_);
+int32_t rlt_tensor_sinc_(const rlt_tensor *self);
 
 /**
  * Takes the sine of pi times each element, over that.
@@ -1051,7 +1118,9 @@ int32_t rlt_tensor_sinc_(const rlt_tensor *self_);
  *
  * `sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sinc_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sinc_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- deg2rad ---- */
 
 /**
  * Turns degrees into radians.
@@ -1063,7 +1132,7 @@ int32_t rlt_tensor_sinc_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `deg2rad(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_deg2rad(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_deg2rad(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Turns degrees into radians.
@@ -1076,7 +1145,7 @@ int32_t rlt_tensor_deg2rad(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `deg2rad_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_deg2rad_(const rlt_tensor *self_);
+int32_t rlt_tensor_deg2rad_(const rlt_tensor *self);
 
 /**
  * Turns degrees into radians.
@@ -1089,7 +1158,9 @@ int32_t rlt_tensor_deg2rad_(const rlt_tensor *self_);
  *
  * `deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_deg2rad_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_deg2rad_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- rad2deg ---- */
 
 /**
  * Turns radians into degrees.
@@ -1101,7 +1172,7 @@ int32_t rlt_tensor_deg2rad_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `rad2deg(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_rad2deg(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_rad2deg(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Turns radians into degrees.
@@ -1114,7 +1185,7 @@ int32_t rlt_tensor_rad2deg(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `rad2deg_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_rad2deg_(const rlt_tensor *self_);
+int32_t rlt_tensor_rad2deg_(const rlt_tensor *self);
 
 /**
  * Turns radians into degrees.
@@ -1127,7 +1198,9 @@ int32_t rlt_tensor_rad2deg_(const rlt_tensor *self_);
  *
  * `rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_rad2deg_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_rad2deg_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- atan2 ---- */
 
 /**
  * Takes the angle of the points (other, self).
@@ -1140,7 +1213,7 @@ int32_t rlt_tensor_rad2deg_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `atan2(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_atan2(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_atan2(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the angle of the points (other, self).
@@ -1154,7 +1227,7 @@ int32_t rlt_tensor_atan2(const rlt_tensor *self_, const rlt_tensor *other, rlt_t
  *
  * `atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_atan2_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_atan2_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the angle of the points (other, self).
@@ -1168,7 +1241,9 @@ int32_t rlt_tensor_atan2_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_atan2_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_atan2_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- hypot ---- */
 
 /**
  * Takes the distance of the points (self, other) from 0, without overflow on the way.
@@ -1181,7 +1256,7 @@ int32_t rlt_tensor_atan2_out(const rlt_tensor *self_, const rlt_tensor *other, c
  *
  * `hypot(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_hypot(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_hypot(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the distance of the points (self, other) from 0, without overflow on the way.
@@ -1195,7 +1270,7 @@ int32_t rlt_tensor_hypot(const rlt_tensor *self_, const rlt_tensor *other, rlt_t
  *
  * `hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hypot_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_hypot_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the distance of the points (self, other) from 0, without overflow on the way.
@@ -1209,7 +1284,9 @@ int32_t rlt_tensor_hypot_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_hypot_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_hypot_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- logaddexp ---- */
 
 /**
  * Takes the logarithm of the sum of exponentials, without overflow on the way.
@@ -1222,7 +1299,7 @@ int32_t rlt_tensor_hypot_out(const rlt_tensor *self_, const rlt_tensor *other, c
  *
  * `logaddexp(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_logaddexp(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_logaddexp(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the logarithm of the sum of exponentials, without overflow on the way.
@@ -1236,7 +1313,9 @@ int32_t rlt_tensor_logaddexp(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logaddexp_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_logaddexp_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- logaddexp2 ---- */
 
 /**
  * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
@@ -1249,7 +1328,7 @@ int32_t rlt_tensor_logaddexp_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `logaddexp2(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_logaddexp2(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_logaddexp2(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
@@ -1263,7 +1342,9 @@ int32_t rlt_tensor_logaddexp2(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logaddexp2_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_logaddexp2_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- xlogy ---- */
 
 /**
  * Multiplies each element by the logarithm of another; 0 where the first is.
@@ -1276,7 +1357,7 @@ int32_t rlt_tensor_logaddexp2_out(const rlt_tensor *self_, const rlt_tensor *oth
  *
  * `xlogy.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_xlogy_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_xlogy_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies each element by the logarithm of another; 0 where the first is.
@@ -1290,7 +1371,7 @@ int32_t rlt_tensor_xlogy_Tensor(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_xlogy_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_xlogy_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Multiplies each element by the logarithm of another; 0 where the first is.
@@ -1304,7 +1385,7 @@ int32_t rlt_tensor_xlogy_Tensor_(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_xlogy_OutTensor(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_xlogy_OutTensor(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Multiplies a number by the logarithm of each element.
@@ -1316,7 +1397,7 @@ int32_t rlt_tensor_xlogy_OutTensor(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_xlogy_Scalar_Self(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_xlogy_Scalar_Self(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies a number by the logarithm of each element.
@@ -1329,7 +1410,7 @@ int32_t rlt_tensor_xlogy_Scalar_Self(const rlt_scalar *self_, const rlt_tensor *
  *
  * `xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_xlogy_OutScalar_Self(const rlt_scalar *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_xlogy_OutScalar_Self(const rlt_scalar *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Multiplies each element by the logarithm of a number; 0 where the first is.
@@ -1341,7 +1422,7 @@ int32_t rlt_tensor_xlogy_OutScalar_Self(const rlt_scalar *self_, const rlt_tenso
  *
  * `xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_xlogy_Scalar_Other(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_xlogy_Scalar_Other(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Multiplies each element by the logarithm of a number; 0 where the first is.
@@ -1354,7 +1435,7 @@ int32_t rlt_tensor_xlogy_Scalar_Other(const rlt_tensor *self_, const rlt_scalar 
  *
  * `xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_xlogy_Scalar_Other_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_xlogy_Scalar_Other_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Multiplies each element by the logarithm of a number; 0 where the first is.
@@ -1367,7 +1448,9 @@ int32_t rlt_tensor_xlogy_Scalar_Other_(const rlt_tensor *self_, const rlt_scalar
  *
  * `xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_xlogy_OutScalar_Other(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_xlogy_OutScalar_Other(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- float_power ---- */
 
 /**
  * Raises each element to a power, in doubles.
@@ -1379,7 +1462,7 @@ int32_t rlt_tensor_xlogy_OutScalar_Other(const rlt_tensor *self_, const rlt_scal
  *
  * `float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor`
  */
-int32_t rlt_tensor_float_power_Tensor_Tensor(const rlt_tensor *self_, const rlt_tensor *exponent, rlt_tensor **out0);
+int32_t rlt_tensor_float_power_Tensor_Tensor(const rlt_tensor *self, const rlt_tensor *exponent, rlt_tensor **out0);
 
 /**
  * Raises each element to a power, in doubles.
@@ -1392,7 +1475,7 @@ int32_t rlt_tensor_float_power_Tensor_Tensor(const rlt_tensor *self_, const rlt_
  *
  * `float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_float_power_Tensor_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_float_power_Tensor_Tensor_out(const rlt_tensor *self,
                                                  const rlt_tensor *exponent,
                                                  const rlt_tensor *out);
 
@@ -1406,7 +1489,7 @@ int32_t rlt_tensor_float_power_Tensor_Tensor_out(const rlt_tensor *self_,
  *
  * `float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor`
  */
-int32_t rlt_tensor_float_power_Tensor_Scalar(const rlt_tensor *self_, const rlt_scalar *exponent, rlt_tensor **out0);
+int32_t rlt_tensor_float_power_Tensor_Scalar(const rlt_tensor *self, const rlt_scalar *exponent, rlt_tensor **out0);
 
 /**
  * Raises each element to one power, in doubles.
@@ -1419,7 +1502,7 @@ int32_t rlt_tensor_float_power_Tensor_Scalar(const rlt_tensor *self_, const rlt_
  *
  * `float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_float_power_Tensor_Scalar_out(const rlt_tensor *self_,
+int32_t rlt_tensor_float_power_Tensor_Scalar_out(const rlt_tensor *self,
                                                  const rlt_scalar *exponent,
                                                  const rlt_tensor *out);
 
@@ -1433,7 +1516,7 @@ int32_t rlt_tensor_float_power_Tensor_Scalar_out(const rlt_tensor *self_,
  *
  * `float_power.Scalar(Scalar self, Tensor exponent) -> Tensor`
  */
-int32_t rlt_tensor_float_power_Scalar(const rlt_scalar *self_, const rlt_tensor *exponent, rlt_tensor **out0);
+int32_t rlt_tensor_float_power_Scalar(const rlt_scalar *self, const rlt_tensor *exponent, rlt_tensor **out0);
 
 /**
  * Raises one number to powers, in doubles.
@@ -1446,7 +1529,7 @@ int32_t rlt_tensor_float_power_Scalar(const rlt_scalar *self_, const rlt_tensor 
  *
  * `float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_float_power_Scalar_out(const rlt_scalar *self_, const rlt_tensor *exponent, const rlt_tensor *out);
+int32_t rlt_tensor_float_power_Scalar_out(const rlt_scalar *self, const rlt_tensor *exponent, const rlt_tensor *out);
 
 /**
  * Raises each element to a power, in place.
@@ -1459,7 +1542,7 @@ int32_t rlt_tensor_float_power_Scalar_out(const rlt_scalar *self_, const rlt_ten
  *
  * `float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
  */
-int32_t rlt_tensor_float_power_Tensor_(const rlt_tensor *self_, const rlt_tensor *exponent);
+int32_t rlt_tensor_float_power_Tensor_(const rlt_tensor *self, const rlt_tensor *exponent);
 
 /**
  * Raises each element to one power, in place.
@@ -1472,7 +1555,7 @@ int32_t rlt_tensor_float_power_Tensor_(const rlt_tensor *self_, const rlt_tensor
  *
  * `float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
  */
-int32_t rlt_tensor_float_power_Scalar_(const rlt_tensor *self_, const rlt_scalar *exponent);
+int32_t rlt_tensor_float_power_Scalar_(const rlt_tensor *self, const rlt_scalar *exponent);
 
 #ifdef __cplusplus
 }  // extern "C"

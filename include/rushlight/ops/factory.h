@@ -2,6 +2,17 @@
 
 /**
  * # Sequences, identities, windows, and tensors made in the image of others.
+ *
+ *     // eye(2) -> [[1.0, 0.0], [0.0, 1.0]]
+ *     rlt_tensor *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_eye(2, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g %g %g\n", values[0], values[1], values[2], values[3]);  // prints 1 0 0 1
+ *     }
+ *     rlt_tensor_free(out);
  */
 
 #ifndef RUSHLIGHT_OPS_FACTORY_H
@@ -15,6 +26,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- scalar_tensor ---- */
+
 /**
  * Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
  *
@@ -27,6 +40,8 @@ extern "C" {
  * pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_scalar_tensor(const rlt_scalar *s, const rlt_tensor_options *options, rlt_tensor **out0);
+
+/* ---- eye ---- */
 
 /**
  * Makes a square matrix with ones on the diagonal and zeros elsewhere.
@@ -79,6 +94,8 @@ int32_t rlt_tensor_eye_m(int64_t n, int64_t m, const rlt_tensor_options *options
  * `eye.m_out(int n, int m, *, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_eye_m_out(int64_t n, int64_t m, const rlt_tensor *out);
+
+/* ---- linspace ---- */
 
 /**
  * Makes numbers that are evenly spaced from one to another, both included.
@@ -208,6 +225,8 @@ int32_t rlt_tensor_linspace_Scalar_Tensor_out(const rlt_scalar *start,
                                               const rlt_tensor *end,
                                               int64_t steps,
                                               const rlt_tensor *out);
+
+/* ---- logspace ---- */
 
 /**
  * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
@@ -353,6 +372,8 @@ int32_t rlt_tensor_logspace_Scalar_Tensor_out(const rlt_scalar *start,
                                               double base,
                                               const rlt_tensor *out);
 
+/* ---- tril_indices ---- */
+
 /**
  * Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
  *
@@ -370,6 +391,8 @@ int32_t rlt_tensor_tril_indices(int64_t row,
                                 const rlt_tensor_options *options,
                                 rlt_tensor **out0);
 
+/* ---- triu_indices ---- */
+
 /**
  * Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
  *
@@ -386,6 +409,8 @@ int32_t rlt_tensor_triu_indices(int64_t row,
                                 int64_t offset,
                                 const rlt_tensor_options *options,
                                 rlt_tensor **out0);
+
+/* ---- empty_permuted ---- */
 
 /**
  * Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its
@@ -406,6 +431,8 @@ int32_t rlt_tensor_empty_permuted(const int64_t *size,
                                   const rlt_tensor_options *options,
                                   rlt_tensor **out0);
 
+/* ---- new_empty ---- */
+
 /**
  * Makes a tensor with the dtype and device of another, without setting its elements.
  *
@@ -417,11 +444,13 @@ int32_t rlt_tensor_empty_permuted(const int64_t *size,
  * `new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
  * device=None, bool? pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_new_empty(const rlt_tensor *self_,
+int32_t rlt_tensor_new_empty(const rlt_tensor *self,
                              const int64_t *size,
                              int64_t size_len,
                              const rlt_tensor_options *options,
                              rlt_tensor **out0);
+
+/* ---- new_empty_strided ---- */
 
 /**
  * Makes a tensor with the dtype and device of another and the given strides, without setting its
@@ -435,13 +464,15 @@ int32_t rlt_tensor_new_empty(const rlt_tensor *self_,
  * `new_empty_strided(Tensor self, int[] size, int[] stride, *, ScalarType? dtype=None, Layout?
  * layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_new_empty_strided(const rlt_tensor *self_,
+int32_t rlt_tensor_new_empty_strided(const rlt_tensor *self,
                                      const int64_t *size,
                                      int64_t size_len,
                                      const int64_t *stride,
                                      int64_t stride_len,
                                      const rlt_tensor_options *options,
                                      rlt_tensor **out0);
+
+/* ---- new_full ---- */
 
 /**
  * Makes a tensor with the dtype and device of another, filled with one value.
@@ -454,12 +485,14 @@ int32_t rlt_tensor_new_empty_strided(const rlt_tensor *self_,
  * `new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout?
  * layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_new_full(const rlt_tensor *self_,
+int32_t rlt_tensor_new_full(const rlt_tensor *self,
                             const int64_t *size,
                             int64_t size_len,
                             const rlt_scalar *fill_value,
                             const rlt_tensor_options *options,
                             rlt_tensor **out0);
+
+/* ---- new_ones ---- */
 
 /**
  * Makes a tensor of ones with the dtype and device of another.
@@ -472,11 +505,13 @@ int32_t rlt_tensor_new_full(const rlt_tensor *self_,
  * `new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
  * device=None, bool? pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_new_ones(const rlt_tensor *self_,
+int32_t rlt_tensor_new_ones(const rlt_tensor *self,
                             const int64_t *size,
                             int64_t size_len,
                             const rlt_tensor_options *options,
                             rlt_tensor **out0);
+
+/* ---- new_zeros ---- */
 
 /**
  * Makes a tensor of zeros with the dtype and device of another.
@@ -489,11 +524,13 @@ int32_t rlt_tensor_new_ones(const rlt_tensor *self_,
  * `new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
  * device=None, bool? pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_new_zeros(const rlt_tensor *self_,
+int32_t rlt_tensor_new_zeros(const rlt_tensor *self,
                              const int64_t *size,
                              int64_t size_len,
                              const rlt_tensor_options *options,
                              rlt_tensor **out0);
+
+/* ---- polar ---- */
 
 /**
  * Makes complex numbers of their sizes and angles.
@@ -520,6 +557,8 @@ int32_t rlt_tensor_polar(const rlt_tensor *abs, const rlt_tensor *angle, rlt_ten
  */
 int32_t rlt_tensor_polar_out(const rlt_tensor *abs, const rlt_tensor *angle, const rlt_tensor *out);
 
+/* ---- resize ---- */
+
 /**
  * Gives the tensor other sizes, and more memory if they need it; elements that were not there before
  * are not set.
@@ -532,10 +571,12 @@ int32_t rlt_tensor_polar_out(const rlt_tensor *abs, const rlt_tensor *angle, con
  *
  * `resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_resize_(const rlt_tensor *self_,
+int32_t rlt_tensor_resize_(const rlt_tensor *self,
                            const int64_t *size,
                            int64_t size_len,
                            const int32_t *memory_format);
+
+/* ---- resize_as ---- */
 
 /**
  * Gives the tensor the sizes of another, and more memory if they need it; elements that were not there
@@ -550,7 +591,9 @@ int32_t rlt_tensor_resize_(const rlt_tensor *self_,
  * `resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_resize_as_(const rlt_tensor *self_, const rlt_tensor *the_template, const int32_t *memory_format);
+int32_t rlt_tensor_resize_as_(const rlt_tensor *self, const rlt_tensor *the_template, const int32_t *memory_format);
+
+/* ---- lift_fresh_copy ---- */
 
 /**
  * Copies a tensor that was made from literals; the gradient passes through.
@@ -562,7 +605,9 @@ int32_t rlt_tensor_resize_as_(const rlt_tensor *self_, const rlt_tensor *the_tem
  *
  * `lift_fresh_copy(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_lift_fresh_copy(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_lift_fresh_copy(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- bartlett_window ---- */
 
 /**
  * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is
@@ -594,6 +639,8 @@ int32_t rlt_tensor_bartlett_window_periodic(int64_t window_length,
                                             int32_t periodic,
                                             const rlt_tensor_options *options,
                                             rlt_tensor **out0);
+
+/* ---- blackman_window ---- */
 
 /**
  * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by
@@ -627,6 +674,8 @@ int32_t rlt_tensor_blackman_window_periodic(int64_t window_length,
                                             const rlt_tensor_options *options,
                                             rlt_tensor **out0);
 
+/* ---- hann_window ---- */
+
 /**
  * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for
  * spectra.
@@ -657,6 +706,8 @@ int32_t rlt_tensor_hann_window_periodic(int64_t window_length,
                                         int32_t periodic,
                                         const rlt_tensor_options *options,
                                         rlt_tensor **out0);
+
+/* ---- hamming_window ---- */
 
 /**
  * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer
@@ -726,6 +777,8 @@ int32_t rlt_tensor_hamming_window_periodic_alpha_beta(int64_t window_length,
                                                       const rlt_tensor_options *options,
                                                       rlt_tensor **out0);
 
+/* ---- vander ---- */
+
 /**
  * Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
  *
@@ -738,6 +791,8 @@ int32_t rlt_tensor_hamming_window_periodic_alpha_beta(int64_t window_length,
  */
 int32_t rlt_tensor_vander(const rlt_tensor *x, const int64_t *n, int32_t increasing, rlt_tensor **out0);
 
+/* ---- linalg_vander ---- */
+
 /**
  * Makes matrices whose columns are rising powers of vectors.
  *
@@ -749,6 +804,8 @@ int32_t rlt_tensor_vander(const rlt_tensor *x, const int64_t *n, int32_t increas
  * `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
  */
 int32_t rlt_tensor_linalg_vander(const rlt_tensor *x, const int64_t *n, rlt_tensor **out0);
+
+/* ---- kaiser_window ---- */
 
 /**
  * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window

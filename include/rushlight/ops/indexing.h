@@ -2,6 +2,26 @@
 
 /**
  * # Picking, placing and joining elements by index.
+ *
+ *     // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
+ *     const int64_t self_data[] = {1, 2, 3};
+ *     const int64_t self_sizes[] = {3};
+ *     const int64_t index_data[] = {2, 0};
+ *     const int64_t index_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *index = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_from_data(index_data, sizeof index_data, index_sizes, 1, RLT_DTYPE_INT64,
+ *             &index);
+ *     if (!status) status = rlt_tensor_index_select(self, 0, index, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 3 1
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(index);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_INDEXING_H
@@ -15,6 +35,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- index_select ---- */
+
 /**
  * Takes the slices of a dimension that an index lists.
  *
@@ -25,7 +47,7 @@ extern "C" {
  *
  * `index_select(Tensor self, int dim, Tensor index) -> Tensor`
  */
-int32_t rlt_tensor_index_select(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, rlt_tensor **out0);
+int32_t rlt_tensor_index_select(const rlt_tensor *self, int64_t dim, const rlt_tensor *index, rlt_tensor **out0);
 
 /**
  * Takes the slices of a dimension that an index lists.
@@ -38,10 +60,12 @@ int32_t rlt_tensor_index_select(const rlt_tensor *self_, int64_t dim, const rlt_
  *
  * `index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_select_out(const rlt_tensor *self_,
+int32_t rlt_tensor_index_select_out(const rlt_tensor *self,
                                     int64_t dim,
                                     const rlt_tensor *index,
                                     const rlt_tensor *out);
+
+/* ---- index_select_backward ---- */
 
 /**
  * Adds the gradient of index_select up where it came from.
@@ -60,6 +84,8 @@ int32_t rlt_tensor_index_select_backward(const rlt_tensor *grad,
                                          const rlt_tensor *index,
                                          rlt_tensor **out0);
 
+/* ---- index_add ---- */
+
 /**
  * Adds slices of a source at the places that an index lists; repeated places add up.
  *
@@ -71,7 +97,7 @@ int32_t rlt_tensor_index_select_backward(const rlt_tensor *grad,
  *
  * `index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_index_add(const rlt_tensor *self_,
+int32_t rlt_tensor_index_add(const rlt_tensor *self,
                              int64_t dim,
                              const rlt_tensor *index,
                              const rlt_tensor *source,
@@ -90,7 +116,7 @@ int32_t rlt_tensor_index_add(const rlt_tensor *self_,
  *
  * `index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_add_(const rlt_tensor *self_,
+int32_t rlt_tensor_index_add_(const rlt_tensor *self,
                               int64_t dim,
                               const rlt_tensor *index,
                               const rlt_tensor *source,
@@ -109,12 +135,14 @@ int32_t rlt_tensor_index_add_(const rlt_tensor *self_,
  * `index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_add_out(const rlt_tensor *self_,
+int32_t rlt_tensor_index_add_out(const rlt_tensor *self,
                                  int64_t dim,
                                  const rlt_tensor *index,
                                  const rlt_tensor *source,
                                  const rlt_scalar *alpha,
                                  const rlt_tensor *out);
+
+/* ---- gather ---- */
 
 /**
  * Takes for each place the element that the index names along a dimension.
@@ -126,7 +154,7 @@ int32_t rlt_tensor_index_add_out(const rlt_tensor *self_,
  *
  * `gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor`
  */
-int32_t rlt_tensor_gather(const rlt_tensor *self_,
+int32_t rlt_tensor_gather(const rlt_tensor *self,
                           int64_t dim,
                           const rlt_tensor *index,
                           int32_t sparse_grad,
@@ -144,11 +172,13 @@ int32_t rlt_tensor_gather(const rlt_tensor *self_,
  * `gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_gather_out(const rlt_tensor *self_,
+int32_t rlt_tensor_gather_out(const rlt_tensor *self,
                               int64_t dim,
                               const rlt_tensor *index,
                               int32_t sparse_grad,
                               const rlt_tensor *out);
+
+/* ---- scatter ---- */
 
 /**
  * Writes elements of a source to the places that an index names.
@@ -161,7 +191,7 @@ int32_t rlt_tensor_gather_out(const rlt_tensor *self_,
  *
  * `scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`
  */
-int32_t rlt_tensor_scatter_src(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_src(const rlt_tensor *self,
                                int64_t dim,
                                const rlt_tensor *index,
                                const rlt_tensor *src,
@@ -179,7 +209,7 @@ int32_t rlt_tensor_scatter_src(const rlt_tensor *self_,
  *
  * `scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_src_(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, const rlt_tensor *src);
+int32_t rlt_tensor_scatter_src_(const rlt_tensor *self, int64_t dim, const rlt_tensor *index, const rlt_tensor *src);
 
 /**
  * Writes elements of a source to the places that an index names.
@@ -193,7 +223,7 @@ int32_t rlt_tensor_scatter_src_(const rlt_tensor *self_, int64_t dim, const rlt_
  *
  * `scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_src_out(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_src_out(const rlt_tensor *self,
                                    int64_t dim,
                                    const rlt_tensor *index,
                                    const rlt_tensor *src,
@@ -210,7 +240,7 @@ int32_t rlt_tensor_scatter_src_out(const rlt_tensor *self_,
  *
  * `scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor`
  */
-int32_t rlt_tensor_scatter_value(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_value(const rlt_tensor *self,
                                  int64_t dim,
                                  const rlt_tensor *index,
                                  const rlt_scalar *value,
@@ -228,7 +258,7 @@ int32_t rlt_tensor_scatter_value(const rlt_tensor *self_,
  *
  * `scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_value_(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_value_(const rlt_tensor *self,
                                   int64_t dim,
                                   const rlt_tensor *index,
                                   const rlt_scalar *value);
@@ -246,11 +276,13 @@ int32_t rlt_tensor_scatter_value_(const rlt_tensor *self_,
  * `scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_value_out(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_value_out(const rlt_tensor *self,
                                      int64_t dim,
                                      const rlt_tensor *index,
                                      const rlt_scalar *value,
                                      const rlt_tensor *out);
+
+/* ---- scatter_add ---- */
 
 /**
  * Adds elements of a source at the places that an index names; repeated places add up.
@@ -263,7 +295,7 @@ int32_t rlt_tensor_scatter_value_out(const rlt_tensor *self_,
  *
  * `scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`
  */
-int32_t rlt_tensor_scatter_add(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_add(const rlt_tensor *self,
                                int64_t dim,
                                const rlt_tensor *index,
                                const rlt_tensor *src,
@@ -281,7 +313,7 @@ int32_t rlt_tensor_scatter_add(const rlt_tensor *self_,
  *
  * `scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_add_(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, const rlt_tensor *src);
+int32_t rlt_tensor_scatter_add_(const rlt_tensor *self, int64_t dim, const rlt_tensor *index, const rlt_tensor *src);
 
 /**
  * Adds elements of a source at the places that an index names; repeated places add up.
@@ -295,11 +327,13 @@ int32_t rlt_tensor_scatter_add_(const rlt_tensor *self_, int64_t dim, const rlt_
  *
  * `scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_add_out(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_add_out(const rlt_tensor *self,
                                    int64_t dim,
                                    const rlt_tensor *index,
                                    const rlt_tensor *src,
                                    const rlt_tensor *out);
+
+/* ---- scatter ---- */
 
 /**
  * Adds elements of a source to those at the places that an index names, or multiplies them;
@@ -313,7 +347,7 @@ int32_t rlt_tensor_scatter_add_out(const rlt_tensor *self_,
  *
  * `scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor`
  */
-int32_t rlt_tensor_scatter_reduce(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_reduce(const rlt_tensor *self,
                                   int64_t dim,
                                   const rlt_tensor *index,
                                   const rlt_tensor *src,
@@ -333,7 +367,7 @@ int32_t rlt_tensor_scatter_reduce(const rlt_tensor *self_,
  *
  * `scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_reduce_(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_reduce_(const rlt_tensor *self,
                                    int64_t dim,
                                    const rlt_tensor *index,
                                    const rlt_tensor *src,
@@ -353,7 +387,7 @@ int32_t rlt_tensor_scatter_reduce_(const rlt_tensor *self_,
  * `scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_reduce_out(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_reduce_out(const rlt_tensor *self,
                                       int64_t dim,
                                       const rlt_tensor *index,
                                       const rlt_tensor *src,
@@ -371,7 +405,7 @@ int32_t rlt_tensor_scatter_reduce_out(const rlt_tensor *self_,
  *
  * `scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor`
  */
-int32_t rlt_tensor_scatter_value_reduce(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_value_reduce(const rlt_tensor *self,
                                         int64_t dim,
                                         const rlt_tensor *index,
                                         const rlt_scalar *value,
@@ -391,7 +425,7 @@ int32_t rlt_tensor_scatter_value_reduce(const rlt_tensor *self_,
  * `scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_value_reduce_(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_value_reduce_(const rlt_tensor *self,
                                          int64_t dim,
                                          const rlt_tensor *index,
                                          const rlt_scalar *value,
@@ -410,12 +444,14 @@ int32_t rlt_tensor_scatter_value_reduce_(const rlt_tensor *self_,
  * `scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_value_reduce_out(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_value_reduce_out(const rlt_tensor *self,
                                             int64_t dim,
                                             const rlt_tensor *index,
                                             const rlt_scalar *value,
                                             const char *reduce,
                                             const rlt_tensor *out);
+
+/* ---- scatter_reduce ---- */
 
 /**
  * Puts elements of a source together with those at the places that an index names: sum, prod, mean,
@@ -431,7 +467,7 @@ int32_t rlt_tensor_scatter_value_reduce_out(const rlt_tensor *self_,
  * `scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
  * include_self=True) -> Tensor`
  */
-int32_t rlt_tensor_scatter_reduce_two(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_reduce_two(const rlt_tensor *self,
                                       int64_t dim,
                                       const rlt_tensor *index,
                                       const rlt_tensor *src,
@@ -454,7 +490,7 @@ int32_t rlt_tensor_scatter_reduce_two(const rlt_tensor *self_,
  * `scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool
  * include_self=True) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_reduce_two_(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_reduce_two_(const rlt_tensor *self,
                                        int64_t dim,
                                        const rlt_tensor *index,
                                        const rlt_tensor *src,
@@ -476,13 +512,15 @@ int32_t rlt_tensor_scatter_reduce_two_(const rlt_tensor *self_,
  * `scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
  * include_self=True, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_reduce_two_out(const rlt_tensor *self_,
+int32_t rlt_tensor_scatter_reduce_two_out(const rlt_tensor *self,
                                           int64_t dim,
                                           const rlt_tensor *index,
                                           const rlt_tensor *src,
                                           const char *reduce,
                                           int32_t include_self,
                                           const rlt_tensor *out);
+
+/* ---- index_copy ---- */
 
 /**
  * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
@@ -495,7 +533,7 @@ int32_t rlt_tensor_scatter_reduce_two_out(const rlt_tensor *self_,
  *
  * `index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor`
  */
-int32_t rlt_tensor_index_copy(const rlt_tensor *self_,
+int32_t rlt_tensor_index_copy(const rlt_tensor *self,
                               int64_t dim,
                               const rlt_tensor *index,
                               const rlt_tensor *source,
@@ -513,7 +551,7 @@ int32_t rlt_tensor_index_copy(const rlt_tensor *self_,
  *
  * `index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_copy_(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, const rlt_tensor *source);
+int32_t rlt_tensor_index_copy_(const rlt_tensor *self, int64_t dim, const rlt_tensor *index, const rlt_tensor *source);
 
 /**
  * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
@@ -527,11 +565,13 @@ int32_t rlt_tensor_index_copy_(const rlt_tensor *self_, int64_t dim, const rlt_t
  *
  * `index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_copy_out(const rlt_tensor *self_,
+int32_t rlt_tensor_index_copy_out(const rlt_tensor *self,
                                   int64_t dim,
                                   const rlt_tensor *index,
                                   const rlt_tensor *source,
                                   const rlt_tensor *out);
+
+/* ---- index_fill ---- */
 
 /**
  * Writes one value to the slices that an index lists.
@@ -543,7 +583,7 @@ int32_t rlt_tensor_index_copy_out(const rlt_tensor *self_,
  *
  * `index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor`
  */
-int32_t rlt_tensor_index_fill_int_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_index_fill_int_Scalar(const rlt_tensor *self,
                                          int64_t dim,
                                          const rlt_tensor *index,
                                          const rlt_scalar *value,
@@ -560,7 +600,7 @@ int32_t rlt_tensor_index_fill_int_Scalar(const rlt_tensor *self_,
  *
  * `index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_fill_int_Scalar_(const rlt_tensor *self_,
+int32_t rlt_tensor_index_fill_int_Scalar_(const rlt_tensor *self,
                                           int64_t dim,
                                           const rlt_tensor *index,
                                           const rlt_scalar *value);
@@ -575,7 +615,7 @@ int32_t rlt_tensor_index_fill_int_Scalar_(const rlt_tensor *self_,
  *
  * `index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor`
  */
-int32_t rlt_tensor_index_fill_int_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_index_fill_int_Tensor(const rlt_tensor *self,
                                          int64_t dim,
                                          const rlt_tensor *index,
                                          const rlt_tensor *value,
@@ -592,10 +632,12 @@ int32_t rlt_tensor_index_fill_int_Tensor(const rlt_tensor *self_,
  *
  * `index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_fill_int_Tensor_(const rlt_tensor *self_,
+int32_t rlt_tensor_index_fill_int_Tensor_(const rlt_tensor *self,
                                           int64_t dim,
                                           const rlt_tensor *index,
                                           const rlt_tensor *value);
+
+/* ---- index_reduce ---- */
 
 /**
  * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
@@ -610,7 +652,7 @@ int32_t rlt_tensor_index_fill_int_Tensor_(const rlt_tensor *self_,
  * `index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
  * include_self=True) -> Tensor`
  */
-int32_t rlt_tensor_index_reduce(const rlt_tensor *self_,
+int32_t rlt_tensor_index_reduce(const rlt_tensor *self,
                                 int64_t dim,
                                 const rlt_tensor *index,
                                 const rlt_tensor *source,
@@ -632,7 +674,7 @@ int32_t rlt_tensor_index_reduce(const rlt_tensor *self_,
  * `index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool
  * include_self=True) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_reduce_(const rlt_tensor *self_,
+int32_t rlt_tensor_index_reduce_(const rlt_tensor *self,
                                  int64_t dim,
                                  const rlt_tensor *index,
                                  const rlt_tensor *source,
@@ -653,13 +695,15 @@ int32_t rlt_tensor_index_reduce_(const rlt_tensor *self_,
  * `index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
  * include_self=True, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_reduce_out(const rlt_tensor *self_,
+int32_t rlt_tensor_index_reduce_out(const rlt_tensor *self,
                                     int64_t dim,
                                     const rlt_tensor *index,
                                     const rlt_tensor *source,
                                     const char *reduce,
                                     int32_t include_self,
                                     const rlt_tensor *out);
+
+/* ---- take ---- */
 
 /**
  * Takes the elements that an index names, counted in row-major order whatever the shape.
@@ -671,7 +715,7 @@ int32_t rlt_tensor_index_reduce_out(const rlt_tensor *self_,
  *
  * `take(Tensor self, Tensor index) -> Tensor`
  */
-int32_t rlt_tensor_take(const rlt_tensor *self_, const rlt_tensor *index, rlt_tensor **out0);
+int32_t rlt_tensor_take(const rlt_tensor *self, const rlt_tensor *index, rlt_tensor **out0);
 
 /**
  * Takes the elements that an index names, counted in row-major order whatever the shape.
@@ -684,7 +728,9 @@ int32_t rlt_tensor_take(const rlt_tensor *self_, const rlt_tensor *index, rlt_te
  *
  * `take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_take_out(const rlt_tensor *self_, const rlt_tensor *index, const rlt_tensor *out);
+int32_t rlt_tensor_take_out(const rlt_tensor *self, const rlt_tensor *index, const rlt_tensor *out);
+
+/* ---- put ---- */
 
 /**
  * Writes elements to the places that an index names, counted in row-major order whatever the shape;
@@ -698,7 +744,7 @@ int32_t rlt_tensor_take_out(const rlt_tensor *self_, const rlt_tensor *index, co
  *
  * `put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor`
  */
-int32_t rlt_tensor_put(const rlt_tensor *self_,
+int32_t rlt_tensor_put(const rlt_tensor *self,
                        const rlt_tensor *index,
                        const rlt_tensor *source,
                        int32_t accumulate,
@@ -717,7 +763,9 @@ int32_t rlt_tensor_put(const rlt_tensor *self_,
  *
  * `put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)`
  */
-int32_t rlt_tensor_put_(const rlt_tensor *self_, const rlt_tensor *index, const rlt_tensor *source, int32_t accumulate);
+int32_t rlt_tensor_put_(const rlt_tensor *self, const rlt_tensor *index, const rlt_tensor *source, int32_t accumulate);
+
+/* ---- take_along_dim ---- */
 
 /**
  * Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and
@@ -730,7 +778,7 @@ int32_t rlt_tensor_put_(const rlt_tensor *self_, const rlt_tensor *index, const 
  *
  * `take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor`
  */
-int32_t rlt_tensor_take_along_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_take_along_dim(const rlt_tensor *self,
                                   const rlt_tensor *indices,
                                   const int64_t *dim,
                                   rlt_tensor **out0);
@@ -747,10 +795,12 @@ int32_t rlt_tensor_take_along_dim(const rlt_tensor *self_,
  *
  * `take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_take_along_dim_out(const rlt_tensor *self_,
+int32_t rlt_tensor_take_along_dim_out(const rlt_tensor *self,
                                       const rlt_tensor *indices,
                                       const int64_t *dim,
                                       const rlt_tensor *out);
+
+/* ---- index ---- */
 
 /**
  * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its
@@ -765,7 +815,7 @@ int32_t rlt_tensor_take_along_dim_out(const rlt_tensor *self_,
  *
  * `index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
  */
-int32_t rlt_tensor_index_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_index_Tensor(const rlt_tensor *self,
                                 const rlt_tensor *const *indices,
                                 int64_t indices_len,
                                 rlt_tensor **out0);
@@ -784,10 +834,12 @@ int32_t rlt_tensor_index_Tensor(const rlt_tensor *self_,
  *
  * `index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_index_Tensor_out(const rlt_tensor *self,
                                     const rlt_tensor *const *indices,
                                     int64_t indices_len,
                                     const rlt_tensor *out);
+
+/* ---- index_put ---- */
 
 /**
  * Writes values to the elements that indices into several dimensions lead to, the last of several to
@@ -803,7 +855,7 @@ int32_t rlt_tensor_index_Tensor_out(const rlt_tensor *self_,
  *
  * `index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
  */
-int32_t rlt_tensor_index_put(const rlt_tensor *self_,
+int32_t rlt_tensor_index_put(const rlt_tensor *self,
                              const rlt_tensor *const *indices,
                              int64_t indices_len,
                              const rlt_tensor *values,
@@ -825,11 +877,13 @@ int32_t rlt_tensor_index_put(const rlt_tensor *self_,
  *
  * `index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)`
  */
-int32_t rlt_tensor_index_put_(const rlt_tensor *self_,
+int32_t rlt_tensor_index_put_(const rlt_tensor *self,
                               const rlt_tensor *const *indices,
                               int64_t indices_len,
                               const rlt_tensor *values,
                               int32_t accumulate);
+
+/* ---- _index_put_impl ---- */
 
 /**
  * Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
@@ -845,12 +899,12 @@ int32_t rlt_tensor_index_put_(const rlt_tensor *self_,
  * `_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool
  * unsafe=False) -> Tensor`
  */
-int32_t rlt_tensor__index_put_impl(const rlt_tensor *self_,
+int32_t rlt_tensor__index_put_impl(const rlt_tensor *self,
                                    const rlt_tensor *const *indices,
                                    int64_t indices_len,
                                    const rlt_tensor *values,
                                    int32_t accumulate,
-                                   int32_t unsafe_,
+                                   int32_t unsafe,
                                    rlt_tensor **out0);
 
 /**
@@ -868,12 +922,14 @@ int32_t rlt_tensor__index_put_impl(const rlt_tensor *self_,
  * `_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool
  * unsafe=False) -> Tensor(a!)`
  */
-int32_t rlt_tensor__index_put_impl_(const rlt_tensor *self_,
+int32_t rlt_tensor__index_put_impl_(const rlt_tensor *self,
                                     const rlt_tensor *const *indices,
                                     int64_t indices_len,
                                     const rlt_tensor *values,
                                     int32_t accumulate,
-                                    int32_t unsafe_);
+                                    int32_t unsafe);
+
+/* ---- _unsafe_index ---- */
 
 /**
  * Takes elements as `index` does; the indices are checked here, too.
@@ -886,10 +942,12 @@ int32_t rlt_tensor__index_put_impl_(const rlt_tensor *self_,
  *
  * `_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
  */
-int32_t rlt_tensor__unsafe_index_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor__unsafe_index_Tensor(const rlt_tensor *self,
                                         const rlt_tensor *const *indices,
                                         int64_t indices_len,
                                         rlt_tensor **out0);
+
+/* ---- _unsafe_index_put ---- */
 
 /**
  * Writes values as `index_put` does; the indices are checked here, too.
@@ -903,12 +961,14 @@ int32_t rlt_tensor__unsafe_index_Tensor(const rlt_tensor *self_,
  *
  * `_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
  */
-int32_t rlt_tensor__unsafe_index_put(const rlt_tensor *self_,
+int32_t rlt_tensor__unsafe_index_put(const rlt_tensor *self,
                                      const rlt_tensor *const *indices,
                                      int64_t indices_len,
                                      const rlt_tensor *values,
                                      int32_t accumulate,
                                      rlt_tensor **out0);
+
+/* ---- _unsafe_masked_index ---- */
 
 /**
  * Takes the elements that indices lead to where a mask is true, else one value; what lies outside is
@@ -921,12 +981,14 @@ int32_t rlt_tensor__unsafe_index_put(const rlt_tensor *self_,
  *
  * `_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor`
  */
-int32_t rlt_tensor__unsafe_masked_index(const rlt_tensor *self_,
+int32_t rlt_tensor__unsafe_masked_index(const rlt_tensor *self,
                                         const rlt_tensor *mask,
                                         const rlt_tensor *const *indices,
                                         int64_t indices_len,
                                         const rlt_scalar *fill,
                                         rlt_tensor **out0);
+
+/* ---- _unsafe_masked_index_put_accumulate ---- */
 
 /**
  * Adds values where indices lead to and a mask is true: the gradient of `_unsafe_masked_index`.
@@ -940,12 +1002,14 @@ int32_t rlt_tensor__unsafe_masked_index(const rlt_tensor *self_,
  * `_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) ->
  * Tensor`
  */
-int32_t rlt_tensor__unsafe_masked_index_put_accumulate(const rlt_tensor *self_,
+int32_t rlt_tensor__unsafe_masked_index_put_accumulate(const rlt_tensor *self,
                                                        const rlt_tensor *mask,
                                                        const rlt_tensor *const *indices,
                                                        int64_t indices_len,
                                                        const rlt_tensor *values,
                                                        rlt_tensor **out0);
+
+/* ---- cat ---- */
 
 /**
  * Joins tensors along a dimension; the dtypes are promoted.
@@ -972,6 +1036,8 @@ int32_t rlt_tensor_cat(const rlt_tensor *const *tensors, int64_t tensors_len, in
  */
 int32_t rlt_tensor_cat_out(const rlt_tensor *const *tensors, int64_t tensors_len, int64_t dim, const rlt_tensor *out);
 
+/* ---- select_scatter ---- */
+
 /**
  * A copy of the tensor with one slice replaced.
  *
@@ -982,11 +1048,13 @@ int32_t rlt_tensor_cat_out(const rlt_tensor *const *tensors, int64_t tensors_len
  *
  * `select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor`
  */
-int32_t rlt_tensor_select_scatter(const rlt_tensor *self_,
+int32_t rlt_tensor_select_scatter(const rlt_tensor *self,
                                   const rlt_tensor *src,
                                   int64_t dim,
                                   int64_t index,
                                   rlt_tensor **out0);
+
+/* ---- slice_scatter ---- */
 
 /**
  * A copy of the tensor with every so many slices replaced.
@@ -999,13 +1067,15 @@ int32_t rlt_tensor_select_scatter(const rlt_tensor *self_,
  * `slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) ->
  * Tensor`
  */
-int32_t rlt_tensor_slice_scatter(const rlt_tensor *self_,
+int32_t rlt_tensor_slice_scatter(const rlt_tensor *self,
                                  const rlt_tensor *src,
                                  int64_t dim,
                                  const int64_t *start,
                                  const int64_t *end,
                                  int64_t step,
                                  rlt_tensor **out0);
+
+/* ---- diagonal_scatter ---- */
 
 /**
  * A copy of the tensor with a diagonal replaced.
@@ -1017,12 +1087,14 @@ int32_t rlt_tensor_slice_scatter(const rlt_tensor *self_,
  *
  * `diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor`
  */
-int32_t rlt_tensor_diagonal_scatter(const rlt_tensor *self_,
+int32_t rlt_tensor_diagonal_scatter(const rlt_tensor *self,
                                     const rlt_tensor *src,
                                     int64_t offset,
                                     int64_t dim1,
                                     int64_t dim2,
                                     rlt_tensor **out0);
+
+/* ---- as_strided_scatter ---- */
 
 /**
  * A copy of the tensor with the elements replaced that the given sizes and strides show.
@@ -1036,7 +1108,7 @@ int32_t rlt_tensor_diagonal_scatter(const rlt_tensor *self_,
  * `as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) ->
  * Tensor`
  */
-int32_t rlt_tensor_as_strided_scatter(const rlt_tensor *self_,
+int32_t rlt_tensor_as_strided_scatter(const rlt_tensor *self,
                                       const rlt_tensor *src,
                                       const int64_t *size,
                                       int64_t size_len,
@@ -1044,6 +1116,8 @@ int32_t rlt_tensor_as_strided_scatter(const rlt_tensor *self_,
                                       int64_t stride_len,
                                       const int64_t *storage_offset,
                                       rlt_tensor **out0);
+
+/* ---- diag_embed ---- */
 
 /**
  * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
@@ -1055,7 +1129,9 @@ int32_t rlt_tensor_as_strided_scatter(const rlt_tensor *self_,
  *
  * `diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor`
  */
-int32_t rlt_tensor_diag_embed(const rlt_tensor *self_, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+int32_t rlt_tensor_diag_embed(const rlt_tensor *self, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+
+/* ---- diag ---- */
 
 /**
  * The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
@@ -1067,7 +1143,9 @@ int32_t rlt_tensor_diag_embed(const rlt_tensor *self_, int64_t offset, int64_t d
  *
  * `diag(Tensor self, int diagonal=0) -> Tensor`
  */
-int32_t rlt_tensor_diag(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **out0);
+int32_t rlt_tensor_diag(const rlt_tensor *self, int64_t diagonal, rlt_tensor **out0);
+
+/* ---- diagflat ---- */
 
 /**
  * A matrix with all elements on its diagonal.
@@ -1079,7 +1157,9 @@ int32_t rlt_tensor_diag(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **
  *
  * `diagflat(Tensor self, int offset=0) -> Tensor`
  */
-int32_t rlt_tensor_diagflat(const rlt_tensor *self_, int64_t offset, rlt_tensor **out0);
+int32_t rlt_tensor_diagflat(const rlt_tensor *self, int64_t offset, rlt_tensor **out0);
+
+/* ---- tril ---- */
 
 /**
  * The lower triangle of matrices, zeros elsewhere.
@@ -1091,7 +1171,7 @@ int32_t rlt_tensor_diagflat(const rlt_tensor *self_, int64_t offset, rlt_tensor 
  *
  * `tril(Tensor self, int diagonal=0) -> Tensor`
  */
-int32_t rlt_tensor_tril(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **out0);
+int32_t rlt_tensor_tril(const rlt_tensor *self, int64_t diagonal, rlt_tensor **out0);
 
 /**
  * The lower triangle of matrices, zeros elsewhere.
@@ -1104,7 +1184,7 @@ int32_t rlt_tensor_tril(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **
  *
  * `tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
  */
-int32_t rlt_tensor_tril_(const rlt_tensor *self_, int64_t diagonal);
+int32_t rlt_tensor_tril_(const rlt_tensor *self, int64_t diagonal);
 
 /**
  * The lower triangle of matrices, zeros elsewhere.
@@ -1117,7 +1197,9 @@ int32_t rlt_tensor_tril_(const rlt_tensor *self_, int64_t diagonal);
  *
  * `tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_tril_out(const rlt_tensor *self_, int64_t diagonal, const rlt_tensor *out);
+int32_t rlt_tensor_tril_out(const rlt_tensor *self, int64_t diagonal, const rlt_tensor *out);
+
+/* ---- triu ---- */
 
 /**
  * The upper triangle of matrices, zeros elsewhere.
@@ -1129,7 +1211,7 @@ int32_t rlt_tensor_tril_out(const rlt_tensor *self_, int64_t diagonal, const rlt
  *
  * `triu(Tensor self, int diagonal=0) -> Tensor`
  */
-int32_t rlt_tensor_triu(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **out0);
+int32_t rlt_tensor_triu(const rlt_tensor *self, int64_t diagonal, rlt_tensor **out0);
 
 /**
  * The upper triangle of matrices, zeros elsewhere.
@@ -1142,7 +1224,7 @@ int32_t rlt_tensor_triu(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **
  *
  * `triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
  */
-int32_t rlt_tensor_triu_(const rlt_tensor *self_, int64_t diagonal);
+int32_t rlt_tensor_triu_(const rlt_tensor *self, int64_t diagonal);
 
 /**
  * The upper triangle of matrices, zeros elsewhere.
@@ -1155,7 +1237,9 @@ int32_t rlt_tensor_triu_(const rlt_tensor *self_, int64_t diagonal);
  *
  * `triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_triu_out(const rlt_tensor *self_, int64_t diagonal, const rlt_tensor *out);
+int32_t rlt_tensor_triu_out(const rlt_tensor *self, int64_t diagonal, const rlt_tensor *out);
+
+/* ---- constant_pad_nd ---- */
 
 /**
  * Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the last
@@ -1168,11 +1252,13 @@ int32_t rlt_tensor_triu_out(const rlt_tensor *self_, int64_t diagonal, const rlt
  *
  * `constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor`
  */
-int32_t rlt_tensor_constant_pad_nd(const rlt_tensor *self_,
+int32_t rlt_tensor_constant_pad_nd(const rlt_tensor *self,
                                    const int64_t *pad,
                                    int64_t pad_len,
                                    const rlt_scalar *value,
                                    rlt_tensor **out0);
+
+/* ---- nonzero ---- */
 
 /**
  * The indices of the elements that differ from zero, in row-major order.
@@ -1184,7 +1270,9 @@ int32_t rlt_tensor_constant_pad_nd(const rlt_tensor *self_,
  *
  * `nonzero(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_nonzero(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_nonzero(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- argwhere ---- */
 
 /**
  * The indices of the elements that differ from zero, in row-major order.
@@ -1196,7 +1284,9 @@ int32_t rlt_tensor_nonzero(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `argwhere(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_argwhere(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_argwhere(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- masked_select ---- */
 
 /**
  * The elements under a mask, in row-major order.
@@ -1208,7 +1298,9 @@ int32_t rlt_tensor_argwhere(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `masked_select(Tensor self, Tensor mask) -> Tensor`
  */
-int32_t rlt_tensor_masked_select(const rlt_tensor *self_, const rlt_tensor *mask, rlt_tensor **out0);
+int32_t rlt_tensor_masked_select(const rlt_tensor *self, const rlt_tensor *mask, rlt_tensor **out0);
+
+/* ---- masked_scatter ---- */
 
 /**
  * A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major
@@ -1222,7 +1314,7 @@ int32_t rlt_tensor_masked_select(const rlt_tensor *self_, const rlt_tensor *mask
  *
  * `masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor`
  */
-int32_t rlt_tensor_masked_scatter(const rlt_tensor *self_,
+int32_t rlt_tensor_masked_scatter(const rlt_tensor *self,
                                   const rlt_tensor *mask,
                                   const rlt_tensor *source,
                                   rlt_tensor **out0);
@@ -1240,7 +1332,7 @@ int32_t rlt_tensor_masked_scatter(const rlt_tensor *self_,
  *
  * `masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)`
  */
-int32_t rlt_tensor_masked_scatter_(const rlt_tensor *self_, const rlt_tensor *mask, const rlt_tensor *source);
+int32_t rlt_tensor_masked_scatter_(const rlt_tensor *self, const rlt_tensor *mask, const rlt_tensor *source);
 
 #ifdef __cplusplus
 }  // extern "C"

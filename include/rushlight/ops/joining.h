@@ -2,6 +2,21 @@
 
 /**
  * # Joining, splitting, repeating and turning.
+ *
+ *     // atleast_2d([1, 2]) -> [[1, 2]]
+ *     const int64_t self_data[] = {1, 2};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_atleast_2d(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 1 2
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_JOINING_H
@@ -14,6 +29,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/* ---- stack ---- */
 
 /**
  * Joins tensors along a new dimension; the dtypes are promoted.
@@ -40,6 +57,8 @@ int32_t rlt_tensor_stack(const rlt_tensor *const *tensors, int64_t tensors_len, 
  */
 int32_t rlt_tensor_stack_out(const rlt_tensor *const *tensors, int64_t tensors_len, int64_t dim, const rlt_tensor *out);
 
+/* ---- hstack ---- */
+
 /**
  * Joins tensors side by side: along the second dimension, vectors along their only one.
  *
@@ -51,6 +70,8 @@ int32_t rlt_tensor_stack_out(const rlt_tensor *const *tensors, int64_t tensors_l
  * `hstack(Tensor[] tensors) -> Tensor`
  */
 int32_t rlt_tensor_hstack(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
+
+/* ---- vstack ---- */
 
 /**
  * Joins tensors one above the other; vectors are rows.
@@ -64,6 +85,8 @@ int32_t rlt_tensor_hstack(const rlt_tensor *const *tensors, int64_t tensors_len,
  */
 int32_t rlt_tensor_vstack(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
 
+/* ---- dstack ---- */
+
 /**
  * Joins tensors in depth, along the third dimension.
  *
@@ -75,6 +98,8 @@ int32_t rlt_tensor_vstack(const rlt_tensor *const *tensors, int64_t tensors_len,
  * `dstack(Tensor[] tensors) -> Tensor`
  */
 int32_t rlt_tensor_dstack(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
+
+/* ---- column_stack ---- */
 
 /**
  * Joins tensors side by side; vectors are columns.
@@ -88,6 +113,8 @@ int32_t rlt_tensor_dstack(const rlt_tensor *const *tensors, int64_t tensors_len,
  */
 int32_t rlt_tensor_column_stack(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
 
+/* ---- atleast_1d ---- */
+
 /**
  * Gives a tensor without dimensions one.
  *
@@ -98,7 +125,7 @@ int32_t rlt_tensor_column_stack(const rlt_tensor *const *tensors, int64_t tensor
  *
  * `atleast_1d(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_atleast_1d(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_atleast_1d(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Gives each tensor without dimensions one.
@@ -112,6 +139,8 @@ int32_t rlt_tensor_atleast_1d(const rlt_tensor *self_, rlt_tensor **out0);
  */
 int32_t rlt_tensor_atleast_1d_Sequence(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor_list **out0);
 
+/* ---- atleast_2d ---- */
+
 /**
  * Gives a tensor two dimensions at least: a vector becomes a row.
  *
@@ -122,7 +151,7 @@ int32_t rlt_tensor_atleast_1d_Sequence(const rlt_tensor *const *tensors, int64_t
  *
  * `atleast_2d(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_atleast_2d(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_atleast_2d(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Gives each tensor two dimensions at least: a vector becomes a row.
@@ -136,6 +165,8 @@ int32_t rlt_tensor_atleast_2d(const rlt_tensor *self_, rlt_tensor **out0);
  */
 int32_t rlt_tensor_atleast_2d_Sequence(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor_list **out0);
 
+/* ---- atleast_3d ---- */
+
 /**
  * Gives a tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
  *
@@ -146,7 +177,7 @@ int32_t rlt_tensor_atleast_2d_Sequence(const rlt_tensor *const *tensors, int64_t
  *
  * `atleast_3d(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_atleast_3d(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_atleast_3d(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Gives each tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
@@ -160,6 +191,8 @@ int32_t rlt_tensor_atleast_3d(const rlt_tensor *self_, rlt_tensor **out0);
  */
 int32_t rlt_tensor_atleast_3d_Sequence(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor_list **out0);
 
+/* ---- chunk ---- */
+
 /**
  * Splits a dimension into at most so many parts of equal size; the last may be smaller.
  *
@@ -170,7 +203,9 @@ int32_t rlt_tensor_atleast_3d_Sequence(const rlt_tensor *const *tensors, int64_t
  *
  * `chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_chunk(const rlt_tensor *self_, int64_t chunks, int64_t dim, rlt_tensor_list **out0);
+int32_t rlt_tensor_chunk(const rlt_tensor *self, int64_t chunks, int64_t dim, rlt_tensor_list **out0);
+
+/* ---- tensor_split ---- */
 
 /**
  * Splits a dimension into exactly so many parts, the first ones longer by one where they cannot be
@@ -183,7 +218,7 @@ int32_t rlt_tensor_chunk(const rlt_tensor *self_, int64_t chunks, int64_t dim, r
  *
  * `tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_tensor_split_sections(const rlt_tensor *self_,
+int32_t rlt_tensor_tensor_split_sections(const rlt_tensor *self,
                                          int64_t sections,
                                          int64_t dim,
                                          rlt_tensor_list **out0);
@@ -198,7 +233,7 @@ int32_t rlt_tensor_tensor_split_sections(const rlt_tensor *self_,
  *
  * `tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_tensor_split_indices(const rlt_tensor *self_,
+int32_t rlt_tensor_tensor_split_indices(const rlt_tensor *self,
                                         const int64_t *indices,
                                         int64_t indices_len,
                                         int64_t dim,
@@ -215,10 +250,12 @@ int32_t rlt_tensor_tensor_split_indices(const rlt_tensor *self_,
  * `tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int
  * dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_tensor_split_tensor_indices_or_sections(const rlt_tensor *self_,
+int32_t rlt_tensor_tensor_split_tensor_indices_or_sections(const rlt_tensor *self,
                                                            const rlt_tensor *tensor_indices_or_sections,
                                                            int64_t dim,
                                                            rlt_tensor_list **out0);
+
+/* ---- hsplit ---- */
 
 /**
  * Splits the second dimension, or the only one of a vector into equal parts.
@@ -230,7 +267,7 @@ int32_t rlt_tensor_tensor_split_tensor_indices_or_sections(const rlt_tensor *sel
  *
  * `hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_hsplit_int(const rlt_tensor *self_, int64_t sections, rlt_tensor_list **out0);
+int32_t rlt_tensor_hsplit_int(const rlt_tensor *self, int64_t sections, rlt_tensor_list **out0);
 
 /**
  * Splits the second dimension, or the only one of a vector at the given places.
@@ -242,10 +279,12 @@ int32_t rlt_tensor_hsplit_int(const rlt_tensor *self_, int64_t sections, rlt_ten
  *
  * `hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_hsplit_array(const rlt_tensor *self_,
+int32_t rlt_tensor_hsplit_array(const rlt_tensor *self,
                                 const int64_t *indices,
                                 int64_t indices_len,
                                 rlt_tensor_list **out0);
+
+/* ---- vsplit ---- */
 
 /**
  * Splits the first dimension into equal parts.
@@ -257,7 +296,7 @@ int32_t rlt_tensor_hsplit_array(const rlt_tensor *self_,
  *
  * `vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_vsplit_int(const rlt_tensor *self_, int64_t sections, rlt_tensor_list **out0);
+int32_t rlt_tensor_vsplit_int(const rlt_tensor *self, int64_t sections, rlt_tensor_list **out0);
 
 /**
  * Splits the first dimension at the given places.
@@ -269,10 +308,12 @@ int32_t rlt_tensor_vsplit_int(const rlt_tensor *self_, int64_t sections, rlt_ten
  *
  * `vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_vsplit_array(const rlt_tensor *self_,
+int32_t rlt_tensor_vsplit_array(const rlt_tensor *self,
                                 const int64_t *indices,
                                 int64_t indices_len,
                                 rlt_tensor_list **out0);
+
+/* ---- dsplit ---- */
 
 /**
  * Splits the third dimension into equal parts.
@@ -284,7 +325,7 @@ int32_t rlt_tensor_vsplit_array(const rlt_tensor *self_,
  *
  * `dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_dsplit_int(const rlt_tensor *self_, int64_t sections, rlt_tensor_list **out0);
+int32_t rlt_tensor_dsplit_int(const rlt_tensor *self, int64_t sections, rlt_tensor_list **out0);
 
 /**
  * Splits the third dimension at the given places.
@@ -296,10 +337,12 @@ int32_t rlt_tensor_dsplit_int(const rlt_tensor *self_, int64_t sections, rlt_ten
  *
  * `dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_dsplit_array(const rlt_tensor *self_,
+int32_t rlt_tensor_dsplit_array(const rlt_tensor *self,
                                 const int64_t *indices,
                                 int64_t indices_len,
                                 rlt_tensor_list **out0);
+
+/* ---- repeat ---- */
 
 /**
  * Repeats the tensor along its dimensions; further ones are put in front.
@@ -311,7 +354,9 @@ int32_t rlt_tensor_dsplit_array(const rlt_tensor *self_,
  *
  * `repeat(Tensor self, int[] repeats) -> Tensor`
  */
-int32_t rlt_tensor_repeat(const rlt_tensor *self_, const int64_t *repeats, int64_t repeats_len, rlt_tensor **out0);
+int32_t rlt_tensor_repeat(const rlt_tensor *self, const int64_t *repeats, int64_t repeats_len, rlt_tensor **out0);
+
+/* ---- tile ---- */
 
 /**
  * Repeats the tensor along its last dimensions.
@@ -323,7 +368,9 @@ int32_t rlt_tensor_repeat(const rlt_tensor *self_, const int64_t *repeats, int64
  *
  * `tile(Tensor self, int[] dims) -> Tensor`
  */
-int32_t rlt_tensor_tile(const rlt_tensor *self_, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+int32_t rlt_tensor_tile(const rlt_tensor *self, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+
+/* ---- broadcast_to ---- */
 
 /**
  * Shows the tensor with a larger shape, dimensions of size 1 repeated without copying.
@@ -335,7 +382,9 @@ int32_t rlt_tensor_tile(const rlt_tensor *self_, const int64_t *dims, int64_t di
  *
  * `broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)`
  */
-int32_t rlt_tensor_broadcast_to(const rlt_tensor *self_, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+int32_t rlt_tensor_broadcast_to(const rlt_tensor *self, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+
+/* ---- broadcast_tensors ---- */
 
 /**
  * Shows all tensors with the shape that they broadcast to.
@@ -348,6 +397,8 @@ int32_t rlt_tensor_broadcast_to(const rlt_tensor *self_, const int64_t *size, in
  * `broadcast_tensors(Tensor[] tensors) -> Tensor[]`
  */
 int32_t rlt_tensor_broadcast_tensors(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor_list **out0);
+
+/* ---- meshgrid ---- */
 
 /**
  * Spreads vectors over a grid: one tensor of coordinates for each.
@@ -376,6 +427,8 @@ int32_t rlt_tensor_meshgrid_indexing(const rlt_tensor *const *tensors,
  */
 int32_t rlt_tensor_meshgrid(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor_list **out0);
 
+/* ---- cartesian_prod ---- */
+
 /**
  * Lists all combinations of elements of vectors.
  *
@@ -387,6 +440,8 @@ int32_t rlt_tensor_meshgrid(const rlt_tensor *const *tensors, int64_t tensors_le
  * `cartesian_prod(Tensor[] tensors) -> Tensor`
  */
 int32_t rlt_tensor_cartesian_prod(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
+
+/* ---- block_diag ---- */
 
 /**
  * Puts matrices on the diagonal of a larger one, zeros elsewhere.
@@ -400,6 +455,8 @@ int32_t rlt_tensor_cartesian_prod(const rlt_tensor *const *tensors, int64_t tens
  */
 int32_t rlt_tensor_block_diag(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
 
+/* ---- flip ---- */
+
 /**
  * Turns dimensions around.
  *
@@ -410,7 +467,9 @@ int32_t rlt_tensor_block_diag(const rlt_tensor *const *tensors, int64_t tensors_
  *
  * `flip(Tensor self, int[] dims) -> Tensor`
  */
-int32_t rlt_tensor_flip(const rlt_tensor *self_, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+int32_t rlt_tensor_flip(const rlt_tensor *self, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+
+/* ---- fliplr ---- */
 
 /**
  * Turns the second dimension around.
@@ -422,7 +481,9 @@ int32_t rlt_tensor_flip(const rlt_tensor *self_, const int64_t *dims, int64_t di
  *
  * `fliplr(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_fliplr(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_fliplr(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- flipud ---- */
 
 /**
  * Turns the first dimension around.
@@ -434,7 +495,9 @@ int32_t rlt_tensor_fliplr(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `flipud(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_flipud(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_flipud(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- roll ---- */
 
 /**
  * Shifts dimensions around: what leaves at the end comes in at the start. Without dimensions all
@@ -447,12 +510,14 @@ int32_t rlt_tensor_flipud(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor`
  */
-int32_t rlt_tensor_roll(const rlt_tensor *self_,
+int32_t rlt_tensor_roll(const rlt_tensor *self,
                         const int64_t *shifts,
                         int64_t shifts_len,
                         const int64_t *dims,
                         int64_t dims_len,
                         rlt_tensor **out0);
+
+/* ---- rot90 ---- */
 
 /**
  * Turns a plane of two dimensions by quarters.
@@ -464,7 +529,9 @@ int32_t rlt_tensor_roll(const rlt_tensor *self_,
  *
  * `rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor`
  */
-int32_t rlt_tensor_rot90(const rlt_tensor *self_, int64_t k, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+int32_t rlt_tensor_rot90(const rlt_tensor *self, int64_t k, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+
+/* ---- unsafe_chunk ---- */
 
 /**
  * Splits a dimension as chunk does; the parts are not counted as views of one another.
@@ -476,7 +543,9 @@ int32_t rlt_tensor_rot90(const rlt_tensor *self_, int64_t k, const int64_t *dims
  *
  * `unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]`
  */
-int32_t rlt_tensor_unsafe_chunk(const rlt_tensor *self_, int64_t chunks, int64_t dim, rlt_tensor_list **out0);
+int32_t rlt_tensor_unsafe_chunk(const rlt_tensor *self, int64_t chunks, int64_t dim, rlt_tensor_list **out0);
+
+/* ---- _chunk_cat ---- */
 
 /**
  * Cuts each tensor along a dimension into as many parts, padded with zeros, and puts the parts of the
@@ -495,6 +564,8 @@ int32_t rlt_tensor__chunk_cat(const rlt_tensor *const *tensors,
                               int64_t dim,
                               int64_t num_chunks,
                               rlt_tensor **out0);
+
+/* ---- pad_sequence ---- */
 
 /**
  * Puts sequences side by side in one tensor, the short ones padded behind or in front, in the dtype of

@@ -2,6 +2,25 @@
 
 /**
  * # Products of matrices.
+ *
+ *     // mv([[1, 2], [3, 4]], [5, 6]) -> [17, 39]
+ *     const int64_t self_data[] = {1, 2, 3, 4};
+ *     const int64_t self_sizes[] = {2, 2};
+ *     const int64_t vec_data[] = {5, 6};
+ *     const int64_t vec_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *vec = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 2, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_from_data(vec_data, sizeof vec_data, vec_sizes, 1, RLT_DTYPE_INT64, &vec);
+ *     if (!status) status = rlt_tensor_mv(self, vec, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 17 39
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(vec);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_LINALG_H
@@ -15,6 +34,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- mm ---- */
+
 /**
  * Multiplies two matrices.
  *
@@ -25,7 +46,7 @@ extern "C" {
  *
  * `mm(Tensor self, Tensor mat2) -> Tensor`
  */
-int32_t rlt_tensor_mm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_tensor **out0);
+int32_t rlt_tensor_mm(const rlt_tensor *self, const rlt_tensor *mat2, rlt_tensor **out0);
 
 /**
  * Multiplies two matrices.
@@ -38,7 +59,9 @@ int32_t rlt_tensor_mm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_tenso
  *
  * `mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mm_out(const rlt_tensor *self_, const rlt_tensor *mat2, const rlt_tensor *out);
+int32_t rlt_tensor_mm_out(const rlt_tensor *self, const rlt_tensor *mat2, const rlt_tensor *out);
+
+/* ---- bmm ---- */
 
 /**
  * Multiplies two batches of matrices, matrix by matrix.
@@ -50,7 +73,7 @@ int32_t rlt_tensor_mm_out(const rlt_tensor *self_, const rlt_tensor *mat2, const
  *
  * `bmm(Tensor self, Tensor mat2) -> Tensor`
  */
-int32_t rlt_tensor_bmm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_tensor **out0);
+int32_t rlt_tensor_bmm(const rlt_tensor *self, const rlt_tensor *mat2, rlt_tensor **out0);
 
 /**
  * Multiplies two batches of matrices, matrix by matrix.
@@ -63,7 +86,9 @@ int32_t rlt_tensor_bmm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_tens
  *
  * `bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bmm_out(const rlt_tensor *self_, const rlt_tensor *mat2, const rlt_tensor *out);
+int32_t rlt_tensor_bmm_out(const rlt_tensor *self, const rlt_tensor *mat2, const rlt_tensor *out);
+
+/* ---- addmm ---- */
 
 /**
  * Multiplies two matrices and adds a third; with beta = 0 the third is not read.
@@ -76,7 +101,7 @@ int32_t rlt_tensor_bmm_out(const rlt_tensor *self_, const rlt_tensor *mat2, cons
  *
  * `addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_addmm(const rlt_tensor *self_,
+int32_t rlt_tensor_addmm(const rlt_tensor *self,
                          const rlt_tensor *mat1,
                          const rlt_tensor *mat2,
                          const rlt_scalar *beta,
@@ -95,7 +120,7 @@ int32_t rlt_tensor_addmm(const rlt_tensor *self_,
  *
  * `addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_addmm_(const rlt_tensor *self_,
+int32_t rlt_tensor_addmm_(const rlt_tensor *self,
                           const rlt_tensor *mat1,
                           const rlt_tensor *mat2,
                           const rlt_scalar *beta,
@@ -114,12 +139,14 @@ int32_t rlt_tensor_addmm_(const rlt_tensor *self_,
  * `addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_addmm_out(const rlt_tensor *self_,
+int32_t rlt_tensor_addmm_out(const rlt_tensor *self,
                              const rlt_tensor *mat1,
                              const rlt_tensor *mat2,
                              const rlt_scalar *beta,
                              const rlt_scalar *alpha,
                              const rlt_tensor *out);
+
+/* ---- baddbmm ---- */
 
 /**
  * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
@@ -131,7 +158,7 @@ int32_t rlt_tensor_addmm_out(const rlt_tensor *self_,
  *
  * `baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_baddbmm(const rlt_tensor *self_,
+int32_t rlt_tensor_baddbmm(const rlt_tensor *self,
                            const rlt_tensor *batch1,
                            const rlt_tensor *batch2,
                            const rlt_scalar *beta,
@@ -150,7 +177,7 @@ int32_t rlt_tensor_baddbmm(const rlt_tensor *self_,
  * `baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_baddbmm_(const rlt_tensor *self_,
+int32_t rlt_tensor_baddbmm_(const rlt_tensor *self,
                             const rlt_tensor *batch1,
                             const rlt_tensor *batch2,
                             const rlt_scalar *beta,
@@ -168,12 +195,14 @@ int32_t rlt_tensor_baddbmm_(const rlt_tensor *self_,
  * `baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_baddbmm_out(const rlt_tensor *self_,
+int32_t rlt_tensor_baddbmm_out(const rlt_tensor *self,
                                const rlt_tensor *batch1,
                                const rlt_tensor *batch2,
                                const rlt_scalar *beta,
                                const rlt_scalar *alpha,
                                const rlt_tensor *out);
+
+/* ---- addbmm ---- */
 
 /**
  * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
@@ -185,7 +214,7 @@ int32_t rlt_tensor_baddbmm_out(const rlt_tensor *self_,
  *
  * `addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_addbmm(const rlt_tensor *self_,
+int32_t rlt_tensor_addbmm(const rlt_tensor *self,
                           const rlt_tensor *batch1,
                           const rlt_tensor *batch2,
                           const rlt_scalar *beta,
@@ -204,7 +233,7 @@ int32_t rlt_tensor_addbmm(const rlt_tensor *self_,
  * `addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_addbmm_(const rlt_tensor *self_,
+int32_t rlt_tensor_addbmm_(const rlt_tensor *self,
                            const rlt_tensor *batch1,
                            const rlt_tensor *batch2,
                            const rlt_scalar *beta,
@@ -222,12 +251,14 @@ int32_t rlt_tensor_addbmm_(const rlt_tensor *self_,
  * `addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_addbmm_out(const rlt_tensor *self_,
+int32_t rlt_tensor_addbmm_out(const rlt_tensor *self,
                               const rlt_tensor *batch1,
                               const rlt_tensor *batch2,
                               const rlt_scalar *beta,
                               const rlt_scalar *alpha,
                               const rlt_tensor *out);
+
+/* ---- mv ---- */
 
 /**
  * Multiplies a matrix and a vector.
@@ -239,7 +270,7 @@ int32_t rlt_tensor_addbmm_out(const rlt_tensor *self_,
  *
  * `mv(Tensor self, Tensor vec) -> Tensor`
  */
-int32_t rlt_tensor_mv(const rlt_tensor *self_, const rlt_tensor *vec, rlt_tensor **out0);
+int32_t rlt_tensor_mv(const rlt_tensor *self, const rlt_tensor *vec, rlt_tensor **out0);
 
 /**
  * Multiplies a matrix and a vector.
@@ -252,7 +283,9 @@ int32_t rlt_tensor_mv(const rlt_tensor *self_, const rlt_tensor *vec, rlt_tensor
  *
  * `mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mv_out(const rlt_tensor *self_, const rlt_tensor *vec, const rlt_tensor *out);
+int32_t rlt_tensor_mv_out(const rlt_tensor *self, const rlt_tensor *vec, const rlt_tensor *out);
+
+/* ---- addmv ---- */
 
 /**
  * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
@@ -264,7 +297,7 @@ int32_t rlt_tensor_mv_out(const rlt_tensor *self_, const rlt_tensor *vec, const 
  *
  * `addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_addmv(const rlt_tensor *self_,
+int32_t rlt_tensor_addmv(const rlt_tensor *self,
                          const rlt_tensor *mat,
                          const rlt_tensor *vec,
                          const rlt_scalar *beta,
@@ -282,7 +315,7 @@ int32_t rlt_tensor_addmv(const rlt_tensor *self_,
  *
  * `addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_addmv_(const rlt_tensor *self_,
+int32_t rlt_tensor_addmv_(const rlt_tensor *self,
                           const rlt_tensor *mat,
                           const rlt_tensor *vec,
                           const rlt_scalar *beta,
@@ -300,12 +333,14 @@ int32_t rlt_tensor_addmv_(const rlt_tensor *self_,
  * `addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_addmv_out(const rlt_tensor *self_,
+int32_t rlt_tensor_addmv_out(const rlt_tensor *self,
                              const rlt_tensor *mat,
                              const rlt_tensor *vec,
                              const rlt_scalar *beta,
                              const rlt_scalar *alpha,
                              const rlt_tensor *out);
+
+/* ---- dot ---- */
 
 /**
  * Multiplies two vectors; complex numbers are not conjugated.
@@ -317,7 +352,7 @@ int32_t rlt_tensor_addmv_out(const rlt_tensor *self_,
  *
  * `dot(Tensor self, Tensor tensor) -> Tensor`
  */
-int32_t rlt_tensor_dot(const rlt_tensor *self_, const rlt_tensor *tensor, rlt_tensor **out0);
+int32_t rlt_tensor_dot(const rlt_tensor *self, const rlt_tensor *tensor, rlt_tensor **out0);
 
 /**
  * Multiplies two vectors; complex numbers are not conjugated.
@@ -330,7 +365,9 @@ int32_t rlt_tensor_dot(const rlt_tensor *self_, const rlt_tensor *tensor, rlt_te
  *
  * `dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_dot_out(const rlt_tensor *self_, const rlt_tensor *tensor, const rlt_tensor *out);
+int32_t rlt_tensor_dot_out(const rlt_tensor *self, const rlt_tensor *tensor, const rlt_tensor *out);
+
+/* ---- vdot ---- */
 
 /**
  * Multiplies the conjugate of a vector and a vector.
@@ -342,7 +379,7 @@ int32_t rlt_tensor_dot_out(const rlt_tensor *self_, const rlt_tensor *tensor, co
  *
  * `vdot(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_vdot(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_vdot(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies the conjugate of a vector and a vector.
@@ -355,7 +392,9 @@ int32_t rlt_tensor_vdot(const rlt_tensor *self_, const rlt_tensor *other, rlt_te
  *
  * `vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_vdot_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_vdot_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- inner ---- */
 
 /**
  * Sums products along the last dimensions; a number multiplies the other tensor.
@@ -367,7 +406,7 @@ int32_t rlt_tensor_vdot_out(const rlt_tensor *self_, const rlt_tensor *other, co
  *
  * `inner(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_inner(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_inner(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Sums products along the last dimensions; a number multiplies the other tensor.
@@ -380,7 +419,9 @@ int32_t rlt_tensor_inner(const rlt_tensor *self_, const rlt_tensor *other, rlt_t
  *
  * `inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_inner_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_inner_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- outer ---- */
 
 /**
  * Multiplies each element of a vector with each of another one.
@@ -392,7 +433,7 @@ int32_t rlt_tensor_inner_out(const rlt_tensor *self_, const rlt_tensor *other, c
  *
  * `outer(Tensor self, Tensor vec2) -> Tensor`
  */
-int32_t rlt_tensor_outer(const rlt_tensor *self_, const rlt_tensor *vec2, rlt_tensor **out0);
+int32_t rlt_tensor_outer(const rlt_tensor *self, const rlt_tensor *vec2, rlt_tensor **out0);
 
 /**
  * Multiplies each element of a vector with each of another one.
@@ -405,7 +446,9 @@ int32_t rlt_tensor_outer(const rlt_tensor *self_, const rlt_tensor *vec2, rlt_te
  *
  * `outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_outer_out(const rlt_tensor *self_, const rlt_tensor *vec2, const rlt_tensor *out);
+int32_t rlt_tensor_outer_out(const rlt_tensor *self, const rlt_tensor *vec2, const rlt_tensor *out);
+
+/* ---- ger ---- */
 
 /**
  * Another name of `outer`.
@@ -417,7 +460,7 @@ int32_t rlt_tensor_outer_out(const rlt_tensor *self_, const rlt_tensor *vec2, co
  *
  * `ger(Tensor self, Tensor vec2) -> Tensor`
  */
-int32_t rlt_tensor_ger(const rlt_tensor *self_, const rlt_tensor *vec2, rlt_tensor **out0);
+int32_t rlt_tensor_ger(const rlt_tensor *self, const rlt_tensor *vec2, rlt_tensor **out0);
 
 /**
  * Another name of `outer`.
@@ -430,7 +473,9 @@ int32_t rlt_tensor_ger(const rlt_tensor *self_, const rlt_tensor *vec2, rlt_tens
  *
  * `ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ger_out(const rlt_tensor *self_, const rlt_tensor *vec2, const rlt_tensor *out);
+int32_t rlt_tensor_ger_out(const rlt_tensor *self, const rlt_tensor *vec2, const rlt_tensor *out);
+
+/* ---- addr ---- */
 
 /**
  * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
@@ -443,7 +488,7 @@ int32_t rlt_tensor_ger_out(const rlt_tensor *self_, const rlt_tensor *vec2, cons
  *
  * `addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_addr(const rlt_tensor *self_,
+int32_t rlt_tensor_addr(const rlt_tensor *self,
                         const rlt_tensor *vec1,
                         const rlt_tensor *vec2,
                         const rlt_scalar *beta,
@@ -462,7 +507,7 @@ int32_t rlt_tensor_addr(const rlt_tensor *self_,
  *
  * `addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_addr_(const rlt_tensor *self_,
+int32_t rlt_tensor_addr_(const rlt_tensor *self,
                          const rlt_tensor *vec1,
                          const rlt_tensor *vec2,
                          const rlt_scalar *beta,
@@ -481,12 +526,14 @@ int32_t rlt_tensor_addr_(const rlt_tensor *self_,
  * `addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_addr_out(const rlt_tensor *self_,
+int32_t rlt_tensor_addr_out(const rlt_tensor *self,
                             const rlt_tensor *vec1,
                             const rlt_tensor *vec2,
                             const rlt_scalar *beta,
                             const rlt_scalar *alpha,
                             const rlt_tensor *out);
+
+/* ---- chain_matmul ---- */
 
 /**
  * Multiplies matrices, in the order that takes the fewest multiplications.
@@ -512,6 +559,8 @@ int32_t rlt_tensor_chain_matmul(const rlt_tensor *const *matrices, int64_t matri
  * `chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_chain_matmul_out(const rlt_tensor *const *matrices, int64_t matrices_len, const rlt_tensor *out);
+
+/* ---- linalg_multi_dot ---- */
 
 /**
  * Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may
@@ -542,6 +591,8 @@ int32_t rlt_tensor_linalg_multi_dot(const rlt_tensor *const *tensors, int64_t te
  */
 int32_t rlt_tensor_linalg_multi_dot_out(const rlt_tensor *const *tensors, int64_t tensors_len, const rlt_tensor *out);
 
+/* ---- _int_mm ---- */
+
 /**
  * Multiplies two matrices of signed bytes into one of 32-bit integers.
  *
@@ -552,7 +603,7 @@ int32_t rlt_tensor_linalg_multi_dot_out(const rlt_tensor *const *tensors, int64_
  *
  * `_int_mm(Tensor self, Tensor mat2) -> Tensor`
  */
-int32_t rlt_tensor__int_mm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_tensor **out0);
+int32_t rlt_tensor__int_mm(const rlt_tensor *self, const rlt_tensor *mat2, rlt_tensor **out0);
 
 /**
  * Multiplies two matrices of signed bytes into one of 32-bit integers.
@@ -565,7 +616,9 @@ int32_t rlt_tensor__int_mm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_
  *
  * `_int_mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor__int_mm_out(const rlt_tensor *self_, const rlt_tensor *mat2, const rlt_tensor *out);
+int32_t rlt_tensor__int_mm_out(const rlt_tensor *self, const rlt_tensor *mat2, const rlt_tensor *out);
+
+/* ---- matmul ---- */
 
 /**
  * Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
@@ -579,7 +632,7 @@ int32_t rlt_tensor__int_mm_out(const rlt_tensor *self_, const rlt_tensor *mat2, 
  *
  * `matmul(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_matmul(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_matmul(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
@@ -594,7 +647,9 @@ int32_t rlt_tensor_matmul(const rlt_tensor *self_, const rlt_tensor *other, rlt_
  *
  * `matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_matmul_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_matmul_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- linear ---- */
 
 /**
  * Applies a linear map to the last dimension.
@@ -624,6 +679,8 @@ int32_t rlt_tensor_linear_out(const rlt_tensor *input,
                               const rlt_tensor *bias,
                               const rlt_tensor *out);
 
+/* ---- einsum ---- */
+
 /**
  * Sums products of elements over named dimensions, as an equation in Einstein's notation says. The
  * tensors are multiplied from left to right, or in pairs that a path lists.
@@ -643,6 +700,8 @@ int32_t rlt_tensor_einsum(const char *equation,
                           int64_t path_len,
                           rlt_tensor **out0);
 
+/* ---- tensordot ---- */
+
 /**
  * Sums products of elements over pairs of dimensions of two tensors.
  *
@@ -653,13 +712,15 @@ int32_t rlt_tensor_einsum(const char *equation,
  *
  * `tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor`
  */
-int32_t rlt_tensor_tensordot(const rlt_tensor *self_,
+int32_t rlt_tensor_tensordot(const rlt_tensor *self,
                              const rlt_tensor *other,
                              const int64_t *dims_self,
                              int64_t dims_self_len,
                              const int64_t *dims_other,
                              int64_t dims_other_len,
                              rlt_tensor **out0);
+
+/* ---- linalg_cross ---- */
 
 /**
  * Multiplies vectors of three elements along a dimension: the cross product.
@@ -672,7 +733,9 @@ int32_t rlt_tensor_tensordot(const rlt_tensor *self_,
  *
  * `linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor`
  */
-int32_t rlt_tensor_linalg_cross(const rlt_tensor *self_, const rlt_tensor *other, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_linalg_cross(const rlt_tensor *self, const rlt_tensor *other, int64_t dim, rlt_tensor **out0);
+
+/* ---- cross ---- */
 
 /**
  * Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
@@ -685,7 +748,9 @@ int32_t rlt_tensor_linalg_cross(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `cross(Tensor self, Tensor other, int? dim=None) -> Tensor`
  */
-int32_t rlt_tensor_cross(const rlt_tensor *self_, const rlt_tensor *other, const int64_t *dim, rlt_tensor **out0);
+int32_t rlt_tensor_cross(const rlt_tensor *self, const rlt_tensor *other, const int64_t *dim, rlt_tensor **out0);
+
+/* ---- linalg_vecdot ---- */
 
 /**
  * Multiplies vectors along a dimension, the first conjugated.
@@ -700,6 +765,8 @@ int32_t rlt_tensor_cross(const rlt_tensor *self_, const rlt_tensor *other, const
  */
 int32_t rlt_tensor_linalg_vecdot(const rlt_tensor *x, const rlt_tensor *y, int64_t dim, rlt_tensor **out0);
 
+/* ---- trace ---- */
+
 /**
  * Sums the diagonal of a matrix; integers give int64.
  *
@@ -710,7 +777,9 @@ int32_t rlt_tensor_linalg_vecdot(const rlt_tensor *x, const rlt_tensor *y, int64
  *
  * `trace(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_trace(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_trace(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- linalg_diagonal ---- */
 
 /**
  * Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
@@ -724,6 +793,8 @@ int32_t rlt_tensor_trace(const rlt_tensor *self_, rlt_tensor **out0);
  */
 int32_t rlt_tensor_linalg_diagonal(const rlt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
 
+/* ---- kron ---- */
+
 /**
  * Multiplies each element of a tensor with a whole other one: the Kronecker product.
  *
@@ -734,7 +805,9 @@ int32_t rlt_tensor_linalg_diagonal(const rlt_tensor *a, int64_t offset, int64_t 
  *
  * `kron(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_kron(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_kron(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- linalg_matmul ---- */
 
 /**
  * Another name of `matmul`.
@@ -746,7 +819,7 @@ int32_t rlt_tensor_kron(const rlt_tensor *self_, const rlt_tensor *other, rlt_te
  *
  * `linalg_matmul(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_linalg_matmul(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_linalg_matmul(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,21 @@
 
 /**
  * # Losses, and the log-probabilities they start from.
+ *
+ *     // log_softmax([0.0], 0) -> [0.0]
+ *     const float self_data[] = {0.0f};
+ *     const int64_t self_sizes[] = {1};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_log_softmax_int(self, 0, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g\n", values[0]);  // prints 0
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_LOSS_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- log_softmax ---- */
+
 /**
  * Takes the logarithm of softmax along a dimension, without overflow.
  *
@@ -26,7 +43,7 @@ extern "C" {
  *
  * `log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_log_softmax_int(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_log_softmax_int(const rlt_tensor *self, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Takes the logarithm of softmax along a dimension, without overflow.
@@ -40,10 +57,12 @@ int32_t rlt_tensor_log_softmax_int(const rlt_tensor *self_, int64_t dim, const i
  *
  * `log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log_softmax_int_out(const rlt_tensor *self_,
+int32_t rlt_tensor_log_softmax_int_out(const rlt_tensor *self,
                                        int64_t dim,
                                        const int32_t *dtype,
                                        const rlt_tensor *out);
+
+/* ---- _log_softmax ---- */
 
 /**
  * The kernel of log_softmax; `half_to_float` computes half precision into float.
@@ -55,7 +74,7 @@ int32_t rlt_tensor_log_softmax_int_out(const rlt_tensor *self_,
  *
  * `_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor`
  */
-int32_t rlt_tensor__log_softmax(const rlt_tensor *self_, int64_t dim, int32_t half_to_float, rlt_tensor **out0);
+int32_t rlt_tensor__log_softmax(const rlt_tensor *self, int64_t dim, int32_t half_to_float, rlt_tensor **out0);
 
 /**
  * The kernel of log_softmax; `half_to_float` computes half precision into float.
@@ -68,7 +87,9 @@ int32_t rlt_tensor__log_softmax(const rlt_tensor *self_, int64_t dim, int32_t ha
  *
  * `_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor__log_softmax_out(const rlt_tensor *self_, int64_t dim, int32_t half_to_float, const rlt_tensor *out);
+int32_t rlt_tensor__log_softmax_out(const rlt_tensor *self, int64_t dim, int32_t half_to_float, const rlt_tensor *out);
+
+/* ---- _log_softmax_backward_data ---- */
 
 /**
  * The gradient of log_softmax.
@@ -87,6 +108,8 @@ int32_t rlt_tensor__log_softmax_backward_data(const rlt_tensor *grad_output,
                                               int32_t input_dtype,
                                               rlt_tensor **out0);
 
+/* ---- nll_loss ---- */
+
 /**
  * The negative log-likelihood of the target classes under log-probabilities.
  *
@@ -99,7 +122,7 @@ int32_t rlt_tensor__log_softmax_backward_data(const rlt_tensor *grad_output,
  * `nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
  * ignore_index=-100) -> Tensor`
  */
-int32_t rlt_tensor_nll_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss(const rlt_tensor *self,
                             const rlt_tensor *target,
                             const rlt_tensor *weight,
                             int64_t reduction,
@@ -119,12 +142,14 @@ int32_t rlt_tensor_nll_loss(const rlt_tensor *self_,
  * `nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
  * ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_nll_loss_out(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss_out(const rlt_tensor *self,
                                 const rlt_tensor *target,
                                 const rlt_tensor *weight,
                                 int64_t reduction,
                                 int64_t ignore_index,
                                 const rlt_tensor *out);
+
+/* ---- nll_loss_nd ---- */
 
 /**
  * nll_loss with any number of dimensions after the classes.
@@ -138,12 +163,14 @@ int32_t rlt_tensor_nll_loss_out(const rlt_tensor *self_,
  * `nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
  * ignore_index=-100) -> Tensor`
  */
-int32_t rlt_tensor_nll_loss_nd(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss_nd(const rlt_tensor *self,
                                const rlt_tensor *target,
                                const rlt_tensor *weight,
                                int64_t reduction,
                                int64_t ignore_index,
                                rlt_tensor **out0);
+
+/* ---- nll_loss_forward ---- */
 
 /**
  * nll_loss together with the sum of the weights that took part.
@@ -158,7 +185,7 @@ int32_t rlt_tensor_nll_loss_nd(const rlt_tensor *self_,
  * `nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) ->
  * (Tensor output, Tensor total_weight)`
  */
-int32_t rlt_tensor_nll_loss_forward(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss_forward(const rlt_tensor *self,
                                     const rlt_tensor *target,
                                     const rlt_tensor *weight,
                                     int64_t reduction,
@@ -180,13 +207,15 @@ int32_t rlt_tensor_nll_loss_forward(const rlt_tensor *self_,
  * `nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, int
  * ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))`
  */
-int32_t rlt_tensor_nll_loss_forward_output(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss_forward_output(const rlt_tensor *self,
                                            const rlt_tensor *target,
                                            const rlt_tensor *weight,
                                            int64_t reduction,
                                            int64_t ignore_index,
                                            const rlt_tensor *output,
                                            const rlt_tensor *total_weight);
+
+/* ---- nll_loss_backward ---- */
 
 /**
  * The gradient of nll_loss.
@@ -201,7 +230,7 @@ int32_t rlt_tensor_nll_loss_forward_output(const rlt_tensor *self_,
  * int ignore_index, Tensor total_weight) -> Tensor`
  */
 int32_t rlt_tensor_nll_loss_backward(const rlt_tensor *grad_output,
-                                     const rlt_tensor *self_,
+                                     const rlt_tensor *self,
                                      const rlt_tensor *target,
                                      const rlt_tensor *weight,
                                      int64_t reduction,
@@ -223,13 +252,15 @@ int32_t rlt_tensor_nll_loss_backward(const rlt_tensor *grad_output,
  * reduction, int ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_nll_loss_backward_grad_input(const rlt_tensor *grad_output,
-                                                const rlt_tensor *self_,
+                                                const rlt_tensor *self,
                                                 const rlt_tensor *target,
                                                 const rlt_tensor *weight,
                                                 int64_t reduction,
                                                 int64_t ignore_index,
                                                 const rlt_tensor *total_weight,
                                                 const rlt_tensor *grad_input);
+
+/* ---- cross_entropy_loss ---- */
 
 /**
  * The cross entropy between scores and targets: classes, or probabilities of the shape of the scores.
@@ -245,13 +276,15 @@ int32_t rlt_tensor_nll_loss_backward_grad_input(const rlt_tensor *grad_output,
  * `cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
  * ignore_index=-100, float label_smoothing=0.0) -> Tensor`
  */
-int32_t rlt_tensor_cross_entropy_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_cross_entropy_loss(const rlt_tensor *self,
                                       const rlt_tensor *target,
                                       const rlt_tensor *weight,
                                       int64_t reduction,
                                       int64_t ignore_index,
                                       double label_smoothing,
                                       rlt_tensor **out0);
+
+/* ---- mse_loss ---- */
 
 /**
  * The squared distance of each element to its target.
@@ -264,7 +297,7 @@ int32_t rlt_tensor_cross_entropy_loss(const rlt_tensor *self_,
  *
  * `mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_mse_loss(const rlt_tensor *self_, const rlt_tensor *target, int64_t reduction, rlt_tensor **out0);
+int32_t rlt_tensor_mse_loss(const rlt_tensor *self, const rlt_tensor *target, int64_t reduction, rlt_tensor **out0);
 
 /**
  * The squared distance of each element to its target.
@@ -278,10 +311,12 @@ int32_t rlt_tensor_mse_loss(const rlt_tensor *self_, const rlt_tensor *target, i
  *
  * `mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mse_loss_out(const rlt_tensor *self_,
+int32_t rlt_tensor_mse_loss_out(const rlt_tensor *self,
                                 const rlt_tensor *target,
                                 int64_t reduction,
                                 const rlt_tensor *out);
+
+/* ---- mse_loss_backward ---- */
 
 /**
  * Passes a gradient on through `mse_loss`.
@@ -294,7 +329,7 @@ int32_t rlt_tensor_mse_loss_out(const rlt_tensor *self_,
  * `mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor`
  */
 int32_t rlt_tensor_mse_loss_backward(const rlt_tensor *grad_output,
-                                     const rlt_tensor *self_,
+                                     const rlt_tensor *self,
                                      const rlt_tensor *target,
                                      int64_t reduction,
                                      rlt_tensor **out0);
@@ -312,10 +347,12 @@ int32_t rlt_tensor_mse_loss_backward(const rlt_tensor *grad_output,
  * Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_mse_loss_backward_grad_input(const rlt_tensor *grad_output,
-                                                const rlt_tensor *self_,
+                                                const rlt_tensor *self,
                                                 const rlt_tensor *target,
                                                 int64_t reduction,
                                                 const rlt_tensor *grad_input);
+
+/* ---- smooth_l1_loss ---- */
 
 /**
  * The distance of each element to its target, squared where it is small.
@@ -328,7 +365,7 @@ int32_t rlt_tensor_mse_loss_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor`
  */
-int32_t rlt_tensor_smooth_l1_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_smooth_l1_loss(const rlt_tensor *self,
                                   const rlt_tensor *target,
                                   int64_t reduction,
                                   double beta,
@@ -347,11 +384,13 @@ int32_t rlt_tensor_smooth_l1_loss(const rlt_tensor *self_,
  * `smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_smooth_l1_loss_out(const rlt_tensor *self_,
+int32_t rlt_tensor_smooth_l1_loss_out(const rlt_tensor *self,
                                       const rlt_tensor *target,
                                       int64_t reduction,
                                       double beta,
                                       const rlt_tensor *out);
+
+/* ---- smooth_l1_loss_backward ---- */
 
 /**
  * Passes a gradient on through `smooth_l1_loss`.
@@ -365,7 +404,7 @@ int32_t rlt_tensor_smooth_l1_loss_out(const rlt_tensor *self_,
  * -> Tensor`
  */
 int32_t rlt_tensor_smooth_l1_loss_backward(const rlt_tensor *grad_output,
-                                           const rlt_tensor *self_,
+                                           const rlt_tensor *self,
                                            const rlt_tensor *target,
                                            int64_t reduction,
                                            double beta,
@@ -384,11 +423,13 @@ int32_t rlt_tensor_smooth_l1_loss_backward(const rlt_tensor *grad_output,
  * float beta, *, Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_smooth_l1_loss_backward_grad_input(const rlt_tensor *grad_output,
-                                                      const rlt_tensor *self_,
+                                                      const rlt_tensor *self,
                                                       const rlt_tensor *target,
                                                       int64_t reduction,
                                                       double beta,
                                                       const rlt_tensor *grad_input);
+
+/* ---- huber_loss ---- */
 
 /**
  * Half the squared distance of each element to its target, linear where it is large.
@@ -402,7 +443,7 @@ int32_t rlt_tensor_smooth_l1_loss_backward_grad_input(const rlt_tensor *grad_out
  *
  * `huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor`
  */
-int32_t rlt_tensor_huber_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_huber_loss(const rlt_tensor *self,
                               const rlt_tensor *target,
                               int64_t reduction,
                               double delta,
@@ -422,11 +463,13 @@ int32_t rlt_tensor_huber_loss(const rlt_tensor *self_,
  * `huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_huber_loss_out(const rlt_tensor *self_,
+int32_t rlt_tensor_huber_loss_out(const rlt_tensor *self,
                                   const rlt_tensor *target,
                                   int64_t reduction,
                                   double delta,
                                   const rlt_tensor *out);
+
+/* ---- huber_loss_backward ---- */
 
 /**
  * Passes a gradient on through `huber_loss`.
@@ -440,7 +483,7 @@ int32_t rlt_tensor_huber_loss_out(const rlt_tensor *self_,
  * Tensor`
  */
 int32_t rlt_tensor_huber_loss_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const rlt_tensor *target,
                                        int64_t reduction,
                                        double delta,
@@ -459,11 +502,13 @@ int32_t rlt_tensor_huber_loss_backward(const rlt_tensor *grad_output,
  * *, Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_huber_loss_backward_out(const rlt_tensor *grad_output,
-                                           const rlt_tensor *self_,
+                                           const rlt_tensor *self,
                                            const rlt_tensor *target,
                                            int64_t reduction,
                                            double delta,
                                            const rlt_tensor *grad_input);
+
+/* ---- binary_cross_entropy ---- */
 
 /**
  * The cross entropy between probabilities and targets, element by element.
@@ -480,7 +525,7 @@ int32_t rlt_tensor_huber_loss_backward_out(const rlt_tensor *grad_output,
  * `binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
  * Tensor`
  */
-int32_t rlt_tensor_binary_cross_entropy(const rlt_tensor *self_,
+int32_t rlt_tensor_binary_cross_entropy(const rlt_tensor *self,
                                         const rlt_tensor *target,
                                         const rlt_tensor *weight,
                                         int64_t reduction,
@@ -502,11 +547,13 @@ int32_t rlt_tensor_binary_cross_entropy(const rlt_tensor *self_,
  * `binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_binary_cross_entropy_out(const rlt_tensor *self_,
+int32_t rlt_tensor_binary_cross_entropy_out(const rlt_tensor *self,
                                             const rlt_tensor *target,
                                             const rlt_tensor *weight,
                                             int64_t reduction,
                                             const rlt_tensor *out);
+
+/* ---- binary_cross_entropy_backward ---- */
 
 /**
  * Passes a gradient on through `binary_cross_entropy`.
@@ -520,7 +567,7 @@ int32_t rlt_tensor_binary_cross_entropy_out(const rlt_tensor *self_,
  * int reduction=Mean) -> Tensor`
  */
 int32_t rlt_tensor_binary_cross_entropy_backward(const rlt_tensor *grad_output,
-                                                 const rlt_tensor *self_,
+                                                 const rlt_tensor *self,
                                                  const rlt_tensor *target,
                                                  const rlt_tensor *weight,
                                                  int64_t reduction,
@@ -539,11 +586,13 @@ int32_t rlt_tensor_binary_cross_entropy_backward(const rlt_tensor *grad_output,
  * weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_binary_cross_entropy_backward_grad_input(const rlt_tensor *grad_output,
-                                                            const rlt_tensor *self_,
+                                                            const rlt_tensor *self,
                                                             const rlt_tensor *target,
                                                             const rlt_tensor *weight,
                                                             int64_t reduction,
                                                             const rlt_tensor *grad_input);
+
+/* ---- binary_cross_entropy_with_logits ---- */
 
 /**
  * The cross entropy between logistic functions of scores and targets, without overflow.
@@ -557,12 +606,14 @@ int32_t rlt_tensor_binary_cross_entropy_backward_grad_input(const rlt_tensor *gr
  * `binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor?
  * pos_weight=None, int reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_binary_cross_entropy_with_logits(const rlt_tensor *self_,
+int32_t rlt_tensor_binary_cross_entropy_with_logits(const rlt_tensor *self,
                                                     const rlt_tensor *target,
                                                     const rlt_tensor *weight,
                                                     const rlt_tensor *pos_weight,
                                                     int64_t reduction,
                                                     rlt_tensor **out0);
+
+/* ---- l1_loss ---- */
 
 /**
  * The distance of each element to its target.
@@ -574,7 +625,9 @@ int32_t rlt_tensor_binary_cross_entropy_with_logits(const rlt_tensor *self_,
  *
  * `l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_l1_loss(const rlt_tensor *self_, const rlt_tensor *target, int64_t reduction, rlt_tensor **out0);
+int32_t rlt_tensor_l1_loss(const rlt_tensor *self, const rlt_tensor *target, int64_t reduction, rlt_tensor **out0);
+
+/* ---- kl_div ---- */
 
 /**
  * The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
@@ -587,11 +640,13 @@ int32_t rlt_tensor_l1_loss(const rlt_tensor *self_, const rlt_tensor *target, in
  *
  * `kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor`
  */
-int32_t rlt_tensor_kl_div(const rlt_tensor *self_,
+int32_t rlt_tensor_kl_div(const rlt_tensor *self,
                           const rlt_tensor *target,
                           int64_t reduction,
                           int32_t log_target,
                           rlt_tensor **out0);
+
+/* ---- poisson_nll_loss ---- */
 
 /**
  * The negative log likelihood of counts under Poisson distributions.
@@ -613,6 +668,8 @@ int32_t rlt_tensor_poisson_nll_loss(const rlt_tensor *input,
                                     int64_t reduction,
                                     rlt_tensor **out0);
 
+/* ---- soft_margin_loss ---- */
+
 /**
  * The logistic loss of scores for classes -1 and 1.
  *
@@ -623,10 +680,12 @@ int32_t rlt_tensor_poisson_nll_loss(const rlt_tensor *input,
  *
  * `soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_soft_margin_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_soft_margin_loss(const rlt_tensor *self,
                                     const rlt_tensor *target,
                                     int64_t reduction,
                                     rlt_tensor **out0);
+
+/* ---- hinge_embedding_loss ---- */
 
 /**
  * Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
@@ -638,11 +697,13 @@ int32_t rlt_tensor_soft_margin_loss(const rlt_tensor *self_,
  *
  * `hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_hinge_embedding_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_hinge_embedding_loss(const rlt_tensor *self,
                                         const rlt_tensor *target,
                                         double margin,
                                         int64_t reduction,
                                         rlt_tensor **out0);
+
+/* ---- margin_ranking_loss ---- */
 
 /**
  * By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
@@ -661,6 +722,8 @@ int32_t rlt_tensor_margin_ranking_loss(const rlt_tensor *input1,
                                        double margin,
                                        int64_t reduction,
                                        rlt_tensor **out0);
+
+/* ---- cosine_embedding_loss ---- */
 
 /**
  * How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a
@@ -681,6 +744,8 @@ int32_t rlt_tensor_cosine_embedding_loss(const rlt_tensor *input1,
                                          double margin,
                                          int64_t reduction,
                                          rlt_tensor **out0);
+
+/* ---- triplet_margin_loss ---- */
 
 /**
  * By how much anchors are not nearer to positive than to negative samples by a margin.
@@ -704,6 +769,8 @@ int32_t rlt_tensor_triplet_margin_loss(const rlt_tensor *anchor,
                                        int64_t reduction,
                                        rlt_tensor **out0);
 
+/* ---- nll_loss2d ---- */
+
 /**
  * nll_loss of images: a class for each place.
  *
@@ -716,12 +783,14 @@ int32_t rlt_tensor_triplet_margin_loss(const rlt_tensor *anchor,
  * `nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
  * ignore_index=-100) -> Tensor`
  */
-int32_t rlt_tensor_nll_loss2d(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss2d(const rlt_tensor *self,
                               const rlt_tensor *target,
                               const rlt_tensor *weight,
                               int64_t reduction,
                               int64_t ignore_index,
                               rlt_tensor **out0);
+
+/* ---- nll_loss2d_forward ---- */
 
 /**
  * nll_loss2d together with the sum of the weights that took part.
@@ -735,13 +804,15 @@ int32_t rlt_tensor_nll_loss2d(const rlt_tensor *self_,
  * `nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) ->
  * (Tensor output, Tensor total_weight)`
  */
-int32_t rlt_tensor_nll_loss2d_forward(const rlt_tensor *self_,
+int32_t rlt_tensor_nll_loss2d_forward(const rlt_tensor *self,
                                       const rlt_tensor *target,
                                       const rlt_tensor *weight,
                                       int64_t reduction,
                                       int64_t ignore_index,
                                       rlt_tensor **out0,
                                       rlt_tensor **out1);
+
+/* ---- nll_loss2d_backward ---- */
 
 /**
  * The gradient of nll_loss2d.
@@ -755,13 +826,15 @@ int32_t rlt_tensor_nll_loss2d_forward(const rlt_tensor *self_,
  * int ignore_index, Tensor total_weight) -> Tensor`
  */
 int32_t rlt_tensor_nll_loss2d_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const rlt_tensor *target,
                                        const rlt_tensor *weight,
                                        int64_t reduction,
                                        int64_t ignore_index,
                                        const rlt_tensor *total_weight,
                                        rlt_tensor **out0);
+
+/* ---- multi_margin_loss ---- */
 
 /**
  * By how much the score of the target class does not exceed those of the others by a margin.
@@ -776,13 +849,15 @@ int32_t rlt_tensor_nll_loss2d_backward(const rlt_tensor *grad_output,
  * `multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int
  * reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_multi_margin_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_multi_margin_loss(const rlt_tensor *self,
                                      const rlt_tensor *target,
                                      const rlt_scalar *p,
                                      const rlt_scalar *margin,
                                      const rlt_tensor *weight,
                                      int64_t reduction,
                                      rlt_tensor **out0);
+
+/* ---- multilabel_margin_loss ---- */
 
 /**
  * By how much the scores of the target classes do not exceed those of the others by 1.
@@ -796,10 +871,12 @@ int32_t rlt_tensor_multi_margin_loss(const rlt_tensor *self_,
  *
  * `multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
  */
-int32_t rlt_tensor_multilabel_margin_loss(const rlt_tensor *self_,
+int32_t rlt_tensor_multilabel_margin_loss(const rlt_tensor *self,
                                           const rlt_tensor *target,
                                           int64_t reduction,
                                           rlt_tensor **out0);
+
+/* ---- multilabel_margin_loss_forward ---- */
 
 /**
  * multilabel_margin_loss together with a 1 for each class that is a label.
@@ -812,11 +889,13 @@ int32_t rlt_tensor_multilabel_margin_loss(const rlt_tensor *self_,
  * `multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor
  * is_target)`
  */
-int32_t rlt_tensor_multilabel_margin_loss_forward(const rlt_tensor *self_,
+int32_t rlt_tensor_multilabel_margin_loss_forward(const rlt_tensor *self,
                                                   const rlt_tensor *target,
                                                   int64_t reduction,
                                                   rlt_tensor **out0,
                                                   rlt_tensor **out1);
+
+/* ---- multilabel_margin_loss_backward ---- */
 
 /**
  * The gradient of multilabel_margin_loss.
@@ -831,11 +910,13 @@ int32_t rlt_tensor_multilabel_margin_loss_forward(const rlt_tensor *self_,
  * Tensor is_target) -> Tensor`
  */
 int32_t rlt_tensor_multilabel_margin_loss_backward(const rlt_tensor *grad_output,
-                                                   const rlt_tensor *self_,
+                                                   const rlt_tensor *self,
                                                    const rlt_tensor *target,
                                                    int64_t reduction,
                                                    const rlt_tensor *is_target,
                                                    rlt_tensor **out0);
+
+/* ---- ctc_loss ---- */
 
 /**
  * The negative log likelihood of target sequences under all their alignments with an input, by
@@ -884,6 +965,8 @@ int32_t rlt_tensor_ctc_loss_Tensor(const rlt_tensor *log_probs,
                                    int32_t zero_infinity,
                                    rlt_tensor **out0);
 
+/* ---- _ctc_loss ---- */
+
 /**
  * The negative log likelihoods of ctc_loss, and the logarithms of the likelihoods up to each step and
  * label.
@@ -907,6 +990,8 @@ int32_t rlt_tensor__ctc_loss(const rlt_tensor *log_probs,
                              int32_t zero_infinity,
                              rlt_tensor **out0,
                              rlt_tensor **out1);
+
+/* ---- _ctc_loss_backward ---- */
 
 /**
  * The gradient of ctc_loss.

@@ -2,6 +2,21 @@
 
 /**
  * # Functions of neural network layers.
+ *
+ *     // softmax([0.0, 0.0], 0) -> [0.5, 0.5]
+ *     const float self_data[] = {0.0f, 0.0f};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_softmax_int(self, 0, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints 0.5 0.5
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_NN_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- softmax ---- */
+
 /**
  * Scales scores along a dimension to probabilities.
  *
@@ -26,7 +43,7 @@ extern "C" {
  *
  * `softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_softmax_int(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_softmax_int(const rlt_tensor *self, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Scales scores along a dimension to probabilities.
@@ -40,7 +57,9 @@ int32_t rlt_tensor_softmax_int(const rlt_tensor *self_, int64_t dim, const int32
  *
  * `softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_softmax_int_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+int32_t rlt_tensor_softmax_int_out(const rlt_tensor *self, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+
+/* ---- _softmax ---- */
 
 /**
  * The kernel of softmax; `half_to_float` computes half precision into float.
@@ -52,7 +71,7 @@ int32_t rlt_tensor_softmax_int_out(const rlt_tensor *self_, int64_t dim, const i
  *
  * `_softmax(Tensor self, int dim, bool half_to_float) -> Tensor`
  */
-int32_t rlt_tensor__softmax(const rlt_tensor *self_, int64_t dim, int32_t half_to_float, rlt_tensor **out0);
+int32_t rlt_tensor__softmax(const rlt_tensor *self, int64_t dim, int32_t half_to_float, rlt_tensor **out0);
 
 /**
  * The kernel of softmax; `half_to_float` computes half precision into float.
@@ -65,7 +84,9 @@ int32_t rlt_tensor__softmax(const rlt_tensor *self_, int64_t dim, int32_t half_t
  *
  * `_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor__softmax_out(const rlt_tensor *self_, int64_t dim, int32_t half_to_float, const rlt_tensor *out);
+int32_t rlt_tensor__softmax_out(const rlt_tensor *self, int64_t dim, int32_t half_to_float, const rlt_tensor *out);
+
+/* ---- _softmax_backward_data ---- */
 
 /**
  * The gradient of softmax.
@@ -83,6 +104,8 @@ int32_t rlt_tensor__softmax_backward_data(const rlt_tensor *grad_output,
                                           int64_t dim,
                                           int32_t input_dtype,
                                           rlt_tensor **out0);
+
+/* ---- layer_norm ---- */
 
 /**
  * Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
@@ -105,6 +128,8 @@ int32_t rlt_tensor_layer_norm(const rlt_tensor *input,
                               int32_t cudnn_enable,
                               rlt_tensor **out0);
 
+/* ---- native_layer_norm ---- */
+
 /**
  * layer_norm together with the mean and the reciprocal standard deviation of each row.
  *
@@ -126,6 +151,8 @@ int32_t rlt_tensor_native_layer_norm(const rlt_tensor *input,
                                      rlt_tensor **out1,
                                      rlt_tensor **out2);
 
+/* ---- _layer_norm_backward_input ---- */
+
 /**
  * The gradient of layer_norm by the input.
  *
@@ -146,6 +173,8 @@ int32_t rlt_tensor__layer_norm_backward_input(const rlt_tensor *grad,
                                               const rlt_tensor *weight,
                                               rlt_tensor **out0);
 
+/* ---- _layer_norm_backward_weight ---- */
+
 /**
  * The gradient of layer_norm by the weight.
  *
@@ -165,6 +194,8 @@ int32_t rlt_tensor__layer_norm_backward_weight(const rlt_tensor *grad,
                                                const rlt_tensor *rstd,
                                                int32_t dtype,
                                                rlt_tensor **out0);
+
+/* ---- dropout ---- */
 
 /**
  * While training, sets each element to zero with probability p and scales up the others; otherwise
@@ -191,7 +222,9 @@ int32_t rlt_tensor_dropout(const rlt_tensor *input, double p, int32_t train, rlt
  *
  * `dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
  */
-int32_t rlt_tensor_dropout_(const rlt_tensor *self_, double p, int32_t train);
+int32_t rlt_tensor_dropout_(const rlt_tensor *self, double p, int32_t train);
+
+/* ---- feature_dropout ---- */
 
 /**
  * While training, sets each channel to zero with probability p and scales up the others; otherwise
@@ -218,7 +251,9 @@ int32_t rlt_tensor_feature_dropout(const rlt_tensor *input, double p, int32_t tr
  *
  * `feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
  */
-int32_t rlt_tensor_feature_dropout_(const rlt_tensor *self_, double p, int32_t train);
+int32_t rlt_tensor_feature_dropout_(const rlt_tensor *self, double p, int32_t train);
+
+/* ---- alpha_dropout ---- */
 
 /**
  * While training, sets each element with probability p to what `selu` saturates at, then shifts and
@@ -247,7 +282,9 @@ int32_t rlt_tensor_alpha_dropout(const rlt_tensor *input, double p, int32_t trai
  *
  * `alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
  */
-int32_t rlt_tensor_alpha_dropout_(const rlt_tensor *self_, double p, int32_t train);
+int32_t rlt_tensor_alpha_dropout_(const rlt_tensor *self, double p, int32_t train);
+
+/* ---- feature_alpha_dropout ---- */
 
 /**
  * alpha_dropout of whole channels.
@@ -274,7 +311,9 @@ int32_t rlt_tensor_feature_alpha_dropout(const rlt_tensor *input, double p, int3
  *
  * `feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)`
  */
-int32_t rlt_tensor_feature_alpha_dropout_(const rlt_tensor *self_, double p, int32_t train);
+int32_t rlt_tensor_feature_alpha_dropout_(const rlt_tensor *self, double p, int32_t train);
+
+/* ---- native_dropout ---- */
 
 /**
  * dropout together with the mask it drew.
@@ -292,6 +331,8 @@ int32_t rlt_tensor_native_dropout(const rlt_tensor *input,
                                   rlt_tensor **out0,
                                   rlt_tensor **out1);
 
+/* ---- native_dropout_backward ---- */
+
 /**
  * The gradient of dropout.
  *
@@ -306,6 +347,8 @@ int32_t rlt_tensor_native_dropout_backward(const rlt_tensor *grad_output,
                                            const rlt_tensor *mask,
                                            double scale,
                                            rlt_tensor **out0);
+
+/* ---- embedding ---- */
 
 /**
  * Looks up rows of a table by index.
@@ -326,6 +369,8 @@ int32_t rlt_tensor_embedding(const rlt_tensor *weight,
                              int32_t sparse,
                              rlt_tensor **out0);
 
+/* ---- embedding_dense_backward ---- */
+
 /**
  * The gradient of embedding by its table.
  *
@@ -345,6 +390,8 @@ int32_t rlt_tensor_embedding_dense_backward(const rlt_tensor *grad_output,
                                             int32_t scale_grad_by_freq,
                                             rlt_tensor **out0);
 
+/* ---- one_hot ---- */
+
 /**
  * Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
  *
@@ -356,7 +403,9 @@ int32_t rlt_tensor_embedding_dense_backward(const rlt_tensor *grad_output,
  *
  * `one_hot(Tensor self, int num_classes=-1) -> Tensor`
  */
-int32_t rlt_tensor_one_hot(const rlt_tensor *self_, int64_t num_classes, rlt_tensor **out0);
+int32_t rlt_tensor_one_hot(const rlt_tensor *self, int64_t num_classes, rlt_tensor **out0);
+
+/* ---- _safe_softmax ---- */
 
 /**
  * softmax that is 0 where all of a row is minus infinity.
@@ -368,7 +417,9 @@ int32_t rlt_tensor_one_hot(const rlt_tensor *self_, int64_t num_classes, rlt_ten
  *
  * `_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor__safe_softmax(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor__safe_softmax(const rlt_tensor *self, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+
+/* ---- embedding_renorm ---- */
 
 /**
  * Scales those of the looked-up rows of a table whose norm is above a limit down to it.
@@ -381,10 +432,12 @@ int32_t rlt_tensor__safe_softmax(const rlt_tensor *self_, int64_t dim, const int
  *
  * `embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)`
  */
-int32_t rlt_tensor_embedding_renorm_(const rlt_tensor *self_,
+int32_t rlt_tensor_embedding_renorm_(const rlt_tensor *self,
                                      const rlt_tensor *indices,
                                      double max_norm,
                                      double norm_type);
+
+/* ---- bilinear ---- */
 
 /**
  * A product of two vectors with a matrix for each output.
@@ -401,6 +454,8 @@ int32_t rlt_tensor_bilinear(const rlt_tensor *input1,
                             const rlt_tensor *weight,
                             const rlt_tensor *bias,
                             rlt_tensor **out0);
+
+/* ---- scaled_dot_product_attention ---- */
 
 /**
  * Attention: for each query the mean of the values, weighted by how well their keys agree with it.
@@ -424,6 +479,8 @@ int32_t rlt_tensor_scaled_dot_product_attention(const rlt_tensor *query,
                                                 const double *scale,
                                                 int32_t enable_gqa,
                                                 rlt_tensor **out0);
+
+/* ---- embedding_bag ---- */
 
 /**
  * Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.

@@ -2,6 +2,22 @@
 
 /**
  * # Layers that shift and scale to mean 0 and variance 1.
+ *
+ *     // group_norm([[1.0, 3.0]], 1, eps=0.0) -> [[-1.0, 1.0]]
+ *     const float input_data[] = {1.0f, 3.0f};
+ *     const int64_t input_sizes[] = {1, 2};
+ *     rlt_tensor *input = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(input_data, sizeof input_data, input_sizes, 2, RLT_DTYPE_FLOAT32,
+ *             &input);
+ *     if (!status) status = rlt_tensor_group_norm(input, 1, NULL, NULL, 0.0, 1, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints -1 1
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(input);
  */
 
 #ifndef RUSHLIGHT_OPS_NORMALIZATION_H
@@ -14,6 +30,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/* ---- batch_norm ---- */
 
 /**
  * Normalises each channel over the batch, then scales and shifts it; in training the running
@@ -40,6 +58,8 @@ int32_t rlt_tensor_batch_norm(const rlt_tensor *input,
                               int32_t cudnn_enabled,
                               rlt_tensor **out0);
 
+/* ---- native_batch_norm ---- */
+
 /**
  * batch_norm together with the mean and the reciprocal standard deviation of each channel, which are
  * empty without training.
@@ -63,6 +83,8 @@ int32_t rlt_tensor_native_batch_norm(const rlt_tensor *input,
                                      rlt_tensor **out0,
                                      rlt_tensor **out1,
                                      rlt_tensor **out2);
+
+/* ---- _native_batch_norm_legit ---- */
 
 /**
  * native_batch_norm whose declaration says that the running statistics change.
@@ -108,6 +130,8 @@ int32_t rlt_tensor__native_batch_norm_legit_no_stats(const rlt_tensor *input,
                                                      rlt_tensor **out1,
                                                      rlt_tensor **out2);
 
+/* ---- _batch_norm_with_update ---- */
+
 /**
  * native_batch_norm in training, with a fourth result that other devices keep notes in: here it is
  * empty.
@@ -132,6 +156,8 @@ int32_t rlt_tensor__batch_norm_with_update(const rlt_tensor *input,
                                            rlt_tensor **out2,
                                            rlt_tensor **out3);
 
+/* ---- instance_norm ---- */
+
 /**
  * Normalises each channel of each sample, then scales and shifts it; the running statistics follow the
  * means over the samples.
@@ -155,6 +181,8 @@ int32_t rlt_tensor_instance_norm(const rlt_tensor *input,
                                  int32_t cudnn_enabled,
                                  rlt_tensor **out0);
 
+/* ---- group_norm ---- */
+
 /**
  * Normalises groups of the channels of each sample, then scales and shifts each channel.
  *
@@ -175,6 +203,8 @@ int32_t rlt_tensor_group_norm(const rlt_tensor *input,
                               int32_t cudnn_enabled,
                               rlt_tensor **out0);
 
+/* ---- _group_norm ---- */
+
 /**
  * group_norm together with the mean and the reciprocal standard deviation of each group.
  *
@@ -194,6 +224,8 @@ int32_t rlt_tensor__group_norm(const rlt_tensor *input,
                                rlt_tensor **out0,
                                rlt_tensor **out1,
                                rlt_tensor **out2);
+
+/* ---- rms_norm ---- */
 
 /**
  * Divides the last dimensions by their root mean square, then scales each element.

@@ -2,6 +2,21 @@
 
 /**
  * # Rounding, signs, remainders, extrema and combinations of each element.
+ *
+ *     // sign([-2.5, 0.0]) -> [-1.0, 0.0]
+ *     const float self_data[] = {-2.5f, 0.0f};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_sign(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints -1 0
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_NUMERIC_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- sign ---- */
+
 /**
  * Takes the sign of each element.
  *
@@ -25,7 +42,7 @@ extern "C" {
  *
  * `sign(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sign(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sign(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the sign of each element.
@@ -38,7 +55,7 @@ int32_t rlt_tensor_sign(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sign_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sign_(const rlt_tensor *self_);
+int32_t rlt_tensor_sign_(const rlt_tensor *self);
 
 /**
  * Takes the sign of each element.
@@ -51,7 +68,9 @@ int32_t rlt_tensor_sign_(const rlt_tensor *self_);
  *
  * `sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sign_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sign_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- ceil ---- */
 
 /**
  * Rounds each element up; integers stay.
@@ -63,7 +82,7 @@ int32_t rlt_tensor_sign_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `ceil(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_ceil(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_ceil(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Rounds each element up; integers stay.
@@ -76,7 +95,7 @@ int32_t rlt_tensor_ceil(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `ceil_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ceil_(const rlt_tensor *self_);
+int32_t rlt_tensor_ceil_(const rlt_tensor *self);
 
 /**
  * Rounds each element up; integers stay.
@@ -89,7 +108,9 @@ int32_t rlt_tensor_ceil_(const rlt_tensor *self_);
  *
  * `ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ceil_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_ceil_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- floor ---- */
 
 /**
  * Rounds each element down; integers stay.
@@ -101,7 +122,7 @@ int32_t rlt_tensor_ceil_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `floor(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_floor(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_floor(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Rounds each element down; integers stay.
@@ -114,7 +135,7 @@ int32_t rlt_tensor_floor(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `floor_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_floor_(const rlt_tensor *self_);
+int32_t rlt_tensor_floor_(const rlt_tensor *self);
 
 /**
  * Rounds each element down; integers stay.
@@ -127,7 +148,9 @@ int32_t rlt_tensor_floor_(const rlt_tensor *self_);
  *
  * `floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_floor_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_floor_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- trunc ---- */
 
 /**
  * Rounds each element towards zero; integers stay.
@@ -139,7 +162,7 @@ int32_t rlt_tensor_floor_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `trunc(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_trunc(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_trunc(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Rounds each element towards zero; integers stay.
@@ -152,7 +175,7 @@ int32_t rlt_tensor_trunc(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `trunc_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_trunc_(const rlt_tensor *self_);
+int32_t rlt_tensor_trunc_(const rlt_tensor *self);
 
 /**
  * Rounds each element towards zero; integers stay.
@@ -165,7 +188,9 @@ int32_t rlt_tensor_trunc_(const rlt_tensor *self_);
  *
  * `trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_trunc_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_trunc_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- round ---- */
 
 /**
  * Rounds each element to the nearest whole number, to the even one of two; integers stay.
@@ -177,7 +202,7 @@ int32_t rlt_tensor_trunc_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `round(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_round(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_round(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Rounds each element to the nearest whole number, to the even one of two; integers stay.
@@ -190,7 +215,7 @@ int32_t rlt_tensor_round(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `round_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_round_(const rlt_tensor *self_);
+int32_t rlt_tensor_round_(const rlt_tensor *self);
 
 /**
  * Rounds each element to the nearest whole number, to the even one of two; integers stay.
@@ -203,7 +228,7 @@ int32_t rlt_tensor_round_(const rlt_tensor *self_);
  *
  * `round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_round_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_round_out(const rlt_tensor *self, const rlt_tensor *out);
 
 /**
  * Rounds each element to digits after the point, or before it.
@@ -215,7 +240,7 @@ int32_t rlt_tensor_round_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `round.decimals(Tensor self, *, int decimals) -> Tensor`
  */
-int32_t rlt_tensor_round_decimals(const rlt_tensor *self_, int64_t decimals, rlt_tensor **out0);
+int32_t rlt_tensor_round_decimals(const rlt_tensor *self, int64_t decimals, rlt_tensor **out0);
 
 /**
  * Rounds each element to digits after the point, or before it.
@@ -228,7 +253,7 @@ int32_t rlt_tensor_round_decimals(const rlt_tensor *self_, int64_t decimals, rlt
  *
  * `round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)`
  */
-int32_t rlt_tensor_round_decimals_(const rlt_tensor *self_, int64_t decimals);
+int32_t rlt_tensor_round_decimals_(const rlt_tensor *self, int64_t decimals);
 
 /**
  * Rounds each element to digits after the point, or before it.
@@ -241,7 +266,9 @@ int32_t rlt_tensor_round_decimals_(const rlt_tensor *self_, int64_t decimals);
  *
  * `round.decimals_out(Tensor self, *, int decimals, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_round_decimals_out(const rlt_tensor *self_, int64_t decimals, const rlt_tensor *out);
+int32_t rlt_tensor_round_decimals_out(const rlt_tensor *self, int64_t decimals, const rlt_tensor *out);
+
+/* ---- frac ---- */
 
 /**
  * Takes what follows the point.
@@ -253,7 +280,7 @@ int32_t rlt_tensor_round_decimals_out(const rlt_tensor *self_, int64_t decimals,
  *
  * `frac(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_frac(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_frac(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes what follows the point.
@@ -266,7 +293,7 @@ int32_t rlt_tensor_frac(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `frac_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_frac_(const rlt_tensor *self_);
+int32_t rlt_tensor_frac_(const rlt_tensor *self);
 
 /**
  * Takes what follows the point.
@@ -279,7 +306,9 @@ int32_t rlt_tensor_frac_(const rlt_tensor *self_);
  *
  * `frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_frac_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_frac_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- nan_to_num ---- */
 
 /**
  * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not
@@ -292,7 +321,7 @@ int32_t rlt_tensor_frac_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor`
  */
-int32_t rlt_tensor_nan_to_num(const rlt_tensor *self_,
+int32_t rlt_tensor_nan_to_num(const rlt_tensor *self,
                               const double *nan,
                               const double *posinf,
                               const double *neginf,
@@ -311,7 +340,7 @@ int32_t rlt_tensor_nan_to_num(const rlt_tensor *self_,
  * `nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_nan_to_num_(const rlt_tensor *self_, const double *nan, const double *posinf, const double *neginf);
+int32_t rlt_tensor_nan_to_num_(const rlt_tensor *self, const double *nan, const double *posinf, const double *neginf);
 
 /**
  * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not
@@ -326,11 +355,13 @@ int32_t rlt_tensor_nan_to_num_(const rlt_tensor *self_, const double *nan, const
  * `nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_nan_to_num_out(const rlt_tensor *self_,
+int32_t rlt_tensor_nan_to_num_out(const rlt_tensor *self,
                                   const double *nan,
                                   const double *posinf,
                                   const double *neginf,
                                   const rlt_tensor *out);
+
+/* ---- copysign ---- */
 
 /**
  * Gives each element the sign of another; integers give floating point.
@@ -343,7 +374,7 @@ int32_t rlt_tensor_nan_to_num_out(const rlt_tensor *self_,
  *
  * `copysign.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_copysign_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_copysign_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Gives each element the sign of another; integers give floating point.
@@ -357,7 +388,7 @@ int32_t rlt_tensor_copysign_Tensor(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_copysign_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_copysign_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Gives each element the sign of another; integers give floating point.
@@ -371,7 +402,7 @@ int32_t rlt_tensor_copysign_Tensor_(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_copysign_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_copysign_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Gives each element the sign of a number; integers give floating point.
@@ -383,7 +414,7 @@ int32_t rlt_tensor_copysign_out(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `copysign.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_copysign_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_copysign_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Gives each element the sign of a number; integers give floating point.
@@ -396,7 +427,7 @@ int32_t rlt_tensor_copysign_Scalar(const rlt_tensor *self_, const rlt_scalar *ot
  *
  * `copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_copysign_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_copysign_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Gives each element the sign of a number; integers give floating point.
@@ -409,7 +440,9 @@ int32_t rlt_tensor_copysign_Scalar_(const rlt_tensor *self_, const rlt_scalar *o
  *
  * `copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_copysign_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_copysign_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- fmod ---- */
 
 /**
  * Takes the remainder of the division, with the sign of the first.
@@ -422,7 +455,7 @@ int32_t rlt_tensor_copysign_Scalar_out(const rlt_tensor *self_, const rlt_scalar
  *
  * `fmod.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_fmod_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_fmod_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the remainder of the division, with the sign of the first.
@@ -436,7 +469,7 @@ int32_t rlt_tensor_fmod_Tensor(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `fmod_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fmod_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_fmod_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the remainder of the division, with the sign of the first.
@@ -450,7 +483,7 @@ int32_t rlt_tensor_fmod_Tensor_(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fmod_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_fmod_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Takes the remainder of the division by a number, with the sign of the element.
@@ -462,7 +495,7 @@ int32_t rlt_tensor_fmod_Tensor_out(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `fmod.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_fmod_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_fmod_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Takes the remainder of the division by a number, with the sign of the element.
@@ -475,7 +508,7 @@ int32_t rlt_tensor_fmod_Scalar(const rlt_tensor *self_, const rlt_scalar *other,
  *
  * `fmod_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fmod_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_fmod_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Takes the remainder of the division by a number, with the sign of the element.
@@ -488,7 +521,9 @@ int32_t rlt_tensor_fmod_Scalar_(const rlt_tensor *self_, const rlt_scalar *other
  *
  * `fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fmod_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_fmod_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
+
+/* ---- remainder ---- */
 
 /**
  * Takes the remainder of the division, with the sign of the second.
@@ -501,7 +536,7 @@ int32_t rlt_tensor_fmod_Scalar_out(const rlt_tensor *self_, const rlt_scalar *ot
  *
  * `remainder.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_remainder_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_remainder_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the remainder of the division, with the sign of the second.
@@ -515,7 +550,7 @@ int32_t rlt_tensor_remainder_Tensor(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `remainder_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_remainder_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_remainder_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the remainder of the division, with the sign of the second.
@@ -529,7 +564,7 @@ int32_t rlt_tensor_remainder_Tensor_(const rlt_tensor *self_, const rlt_tensor *
  *
  * `remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_remainder_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_remainder_Tensor_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Takes the remainder of the division by a number, with its sign.
@@ -541,7 +576,7 @@ int32_t rlt_tensor_remainder_Tensor_out(const rlt_tensor *self_, const rlt_tenso
  *
  * `remainder.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_remainder_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_remainder_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Takes the remainder of the division by a number, with its sign.
@@ -554,7 +589,7 @@ int32_t rlt_tensor_remainder_Scalar(const rlt_tensor *self_, const rlt_scalar *o
  *
  * `remainder_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_remainder_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_remainder_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Takes the remainder of the division by a number, with its sign.
@@ -567,7 +602,7 @@ int32_t rlt_tensor_remainder_Scalar_(const rlt_tensor *self_, const rlt_scalar *
  *
  * `remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_remainder_Scalar_out(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+int32_t rlt_tensor_remainder_Scalar_out(const rlt_tensor *self, const rlt_scalar *other, const rlt_tensor *out);
 
 /**
  * Takes the remainder of the division of a number, with the sign of the element.
@@ -579,7 +614,9 @@ int32_t rlt_tensor_remainder_Scalar_out(const rlt_tensor *self_, const rlt_scala
  *
  * `remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_remainder_Scalar_Tensor(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_remainder_Scalar_Tensor(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- floor_divide ---- */
 
 /**
  * Divides and rounds down.
@@ -592,7 +629,7 @@ int32_t rlt_tensor_remainder_Scalar_Tensor(const rlt_scalar *self_, const rlt_te
  *
  * `floor_divide(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_floor_divide(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_floor_divide(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Divides and rounds down.
@@ -606,7 +643,7 @@ int32_t rlt_tensor_floor_divide(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_floor_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_floor_divide_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Divides and rounds down.
@@ -620,7 +657,7 @@ int32_t rlt_tensor_floor_divide_Tensor_(const rlt_tensor *self_, const rlt_tenso
  *
  * `floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_floor_divide_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_floor_divide_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Divides by a number and rounds down.
@@ -632,7 +669,7 @@ int32_t rlt_tensor_floor_divide_out(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `floor_divide.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_floor_divide_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_floor_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Divides by a number and rounds down.
@@ -645,7 +682,9 @@ int32_t rlt_tensor_floor_divide_Scalar(const rlt_tensor *self_, const rlt_scalar
  *
  * `floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_floor_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_floor_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/* ---- minimum ---- */
 
 /**
  * Takes the smaller of two elements; NaN wins.
@@ -658,7 +697,7 @@ int32_t rlt_tensor_floor_divide_Scalar_(const rlt_tensor *self_, const rlt_scala
  *
  * `minimum(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_minimum(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_minimum(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the smaller of two elements; NaN wins.
@@ -672,7 +711,9 @@ int32_t rlt_tensor_minimum(const rlt_tensor *self_, const rlt_tensor *other, rlt
  *
  * `minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_minimum_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_minimum_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- fmax ---- */
 
 /**
  * Takes the larger of two elements; a number wins over NaN.
@@ -685,7 +726,7 @@ int32_t rlt_tensor_minimum_out(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `fmax(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_fmax(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_fmax(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the larger of two elements; a number wins over NaN.
@@ -699,7 +740,9 @@ int32_t rlt_tensor_fmax(const rlt_tensor *self_, const rlt_tensor *other, rlt_te
  *
  * `fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fmax_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_fmax_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- fmin ---- */
 
 /**
  * Takes the smaller of two elements; a number wins over NaN.
@@ -712,7 +755,7 @@ int32_t rlt_tensor_fmax_out(const rlt_tensor *self_, const rlt_tensor *other, co
  *
  * `fmin(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_fmin(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_fmin(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the smaller of two elements; a number wins over NaN.
@@ -726,7 +769,9 @@ int32_t rlt_tensor_fmin(const rlt_tensor *self_, const rlt_tensor *other, rlt_te
  *
  * `fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_fmin_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_fmin_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- heaviside ---- */
 
 /**
  * Steps from 0 to 1 at 0, where it takes a given value.
@@ -739,7 +784,7 @@ int32_t rlt_tensor_fmin_out(const rlt_tensor *self_, const rlt_tensor *other, co
  *
  * `heaviside(Tensor self, Tensor values) -> Tensor`
  */
-int32_t rlt_tensor_heaviside(const rlt_tensor *self_, const rlt_tensor *values, rlt_tensor **out0);
+int32_t rlt_tensor_heaviside(const rlt_tensor *self, const rlt_tensor *values, rlt_tensor **out0);
 
 /**
  * Steps from 0 to 1 at 0, where it takes a given value.
@@ -753,7 +798,7 @@ int32_t rlt_tensor_heaviside(const rlt_tensor *self_, const rlt_tensor *values, 
  *
  * `heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)`
  */
-int32_t rlt_tensor_heaviside_(const rlt_tensor *self_, const rlt_tensor *values);
+int32_t rlt_tensor_heaviside_(const rlt_tensor *self, const rlt_tensor *values);
 
 /**
  * Steps from 0 to 1 at 0, where it takes a given value.
@@ -767,7 +812,9 @@ int32_t rlt_tensor_heaviside_(const rlt_tensor *self_, const rlt_tensor *values)
  *
  * `heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_heaviside_out(const rlt_tensor *self_, const rlt_tensor *values, const rlt_tensor *out);
+int32_t rlt_tensor_heaviside_out(const rlt_tensor *self, const rlt_tensor *values, const rlt_tensor *out);
+
+/* ---- clamp_min ---- */
 
 /**
  * Raises each element to at least another.
@@ -780,7 +827,7 @@ int32_t rlt_tensor_heaviside_out(const rlt_tensor *self_, const rlt_tensor *valu
  *
  * `clamp_min.Tensor(Tensor self, Tensor min) -> Tensor`
  */
-int32_t rlt_tensor_clamp_min_Tensor(const rlt_tensor *self_, const rlt_tensor *min, rlt_tensor **out0);
+int32_t rlt_tensor_clamp_min_Tensor(const rlt_tensor *self, const rlt_tensor *min, rlt_tensor **out0);
 
 /**
  * Raises each element to at least another.
@@ -794,7 +841,7 @@ int32_t rlt_tensor_clamp_min_Tensor(const rlt_tensor *self_, const rlt_tensor *m
  *
  * `clamp_min_.Tensor(Tensor(a!) self, Tensor min) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_min_Tensor_(const rlt_tensor *self_, const rlt_tensor *min);
+int32_t rlt_tensor_clamp_min_Tensor_(const rlt_tensor *self, const rlt_tensor *min);
 
 /**
  * Raises each element to at least another.
@@ -808,7 +855,9 @@ int32_t rlt_tensor_clamp_min_Tensor_(const rlt_tensor *self_, const rlt_tensor *
  *
  * `clamp_min.Tensor_out(Tensor self, Tensor min, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_min_Tensor_out(const rlt_tensor *self_, const rlt_tensor *min, const rlt_tensor *out);
+int32_t rlt_tensor_clamp_min_Tensor_out(const rlt_tensor *self, const rlt_tensor *min, const rlt_tensor *out);
+
+/* ---- clamp_max ---- */
 
 /**
  * Lowers each element to at most another.
@@ -821,7 +870,7 @@ int32_t rlt_tensor_clamp_min_Tensor_out(const rlt_tensor *self_, const rlt_tenso
  *
  * `clamp_max.Tensor(Tensor self, Tensor max) -> Tensor`
  */
-int32_t rlt_tensor_clamp_max_Tensor(const rlt_tensor *self_, const rlt_tensor *max, rlt_tensor **out0);
+int32_t rlt_tensor_clamp_max_Tensor(const rlt_tensor *self, const rlt_tensor *max, rlt_tensor **out0);
 
 /**
  * Lowers each element to at most another.
@@ -835,7 +884,7 @@ int32_t rlt_tensor_clamp_max_Tensor(const rlt_tensor *self_, const rlt_tensor *m
  *
  * `clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_max_Tensor_(const rlt_tensor *self_, const rlt_tensor *max);
+int32_t rlt_tensor_clamp_max_Tensor_(const rlt_tensor *self, const rlt_tensor *max);
 
 /**
  * Lowers each element to at most another.
@@ -849,7 +898,9 @@ int32_t rlt_tensor_clamp_max_Tensor_(const rlt_tensor *self_, const rlt_tensor *
  *
  * `clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_max_Tensor_out(const rlt_tensor *self_, const rlt_tensor *max, const rlt_tensor *out);
+int32_t rlt_tensor_clamp_max_Tensor_out(const rlt_tensor *self, const rlt_tensor *max, const rlt_tensor *out);
+
+/* ---- lerp ---- */
 
 /**
  * Interpolates between two elements.
@@ -862,7 +913,7 @@ int32_t rlt_tensor_clamp_max_Tensor_out(const rlt_tensor *self_, const rlt_tenso
  *
  * `lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor`
  */
-int32_t rlt_tensor_lerp_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_lerp_Scalar(const rlt_tensor *self,
                                const rlt_tensor *end,
                                const rlt_scalar *weight,
                                rlt_tensor **out0);
@@ -879,7 +930,7 @@ int32_t rlt_tensor_lerp_Scalar(const rlt_tensor *self_,
  *
  * `lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lerp_Scalar_(const rlt_tensor *self_, const rlt_tensor *end, const rlt_scalar *weight);
+int32_t rlt_tensor_lerp_Scalar_(const rlt_tensor *self, const rlt_tensor *end, const rlt_scalar *weight);
 
 /**
  * Interpolates between two elements.
@@ -893,7 +944,7 @@ int32_t rlt_tensor_lerp_Scalar_(const rlt_tensor *self_, const rlt_tensor *end, 
  *
  * `lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lerp_Scalar_out(const rlt_tensor *self_,
+int32_t rlt_tensor_lerp_Scalar_out(const rlt_tensor *self,
                                    const rlt_tensor *end,
                                    const rlt_scalar *weight,
                                    const rlt_tensor *out);
@@ -909,7 +960,7 @@ int32_t rlt_tensor_lerp_Scalar_out(const rlt_tensor *self_,
  *
  * `lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor`
  */
-int32_t rlt_tensor_lerp_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_lerp_Tensor(const rlt_tensor *self,
                                const rlt_tensor *end,
                                const rlt_tensor *weight,
                                rlt_tensor **out0);
@@ -926,7 +977,7 @@ int32_t rlt_tensor_lerp_Tensor(const rlt_tensor *self_,
  *
  * `lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lerp_Tensor_(const rlt_tensor *self_, const rlt_tensor *end, const rlt_tensor *weight);
+int32_t rlt_tensor_lerp_Tensor_(const rlt_tensor *self, const rlt_tensor *end, const rlt_tensor *weight);
 
 /**
  * Interpolates between two elements, each by its own weight.
@@ -940,10 +991,12 @@ int32_t rlt_tensor_lerp_Tensor_(const rlt_tensor *self_, const rlt_tensor *end, 
  *
  * `lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lerp_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_lerp_Tensor_out(const rlt_tensor *self,
                                    const rlt_tensor *end,
                                    const rlt_tensor *weight,
                                    const rlt_tensor *out);
+
+/* ---- addcmul ---- */
 
 /**
  * Adds products.
@@ -956,7 +1009,7 @@ int32_t rlt_tensor_lerp_Tensor_out(const rlt_tensor *self_,
  *
  * `addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor`
  */
-int32_t rlt_tensor_addcmul(const rlt_tensor *self_,
+int32_t rlt_tensor_addcmul(const rlt_tensor *self,
                            const rlt_tensor *tensor1,
                            const rlt_tensor *tensor2,
                            const rlt_scalar *value,
@@ -974,7 +1027,7 @@ int32_t rlt_tensor_addcmul(const rlt_tensor *self_,
  *
  * `addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_addcmul_(const rlt_tensor *self_,
+int32_t rlt_tensor_addcmul_(const rlt_tensor *self,
                             const rlt_tensor *tensor1,
                             const rlt_tensor *tensor2,
                             const rlt_scalar *value);
@@ -992,11 +1045,13 @@ int32_t rlt_tensor_addcmul_(const rlt_tensor *self_,
  * `addcmul.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_addcmul_out(const rlt_tensor *self_,
+int32_t rlt_tensor_addcmul_out(const rlt_tensor *self,
                                const rlt_tensor *tensor1,
                                const rlt_tensor *tensor2,
                                const rlt_scalar *value,
                                const rlt_tensor *out);
+
+/* ---- addcdiv ---- */
 
 /**
  * Adds quotients.
@@ -1009,7 +1064,7 @@ int32_t rlt_tensor_addcmul_out(const rlt_tensor *self_,
  *
  * `addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor`
  */
-int32_t rlt_tensor_addcdiv(const rlt_tensor *self_,
+int32_t rlt_tensor_addcdiv(const rlt_tensor *self,
                            const rlt_tensor *tensor1,
                            const rlt_tensor *tensor2,
                            const rlt_scalar *value,
@@ -1027,7 +1082,7 @@ int32_t rlt_tensor_addcdiv(const rlt_tensor *self_,
  *
  * `addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_addcdiv_(const rlt_tensor *self_,
+int32_t rlt_tensor_addcdiv_(const rlt_tensor *self,
                             const rlt_tensor *tensor1,
                             const rlt_tensor *tensor2,
                             const rlt_scalar *value);
@@ -1045,11 +1100,13 @@ int32_t rlt_tensor_addcdiv_(const rlt_tensor *self_,
  * `addcdiv.out(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_addcdiv_out(const rlt_tensor *self_,
+int32_t rlt_tensor_addcdiv_out(const rlt_tensor *self,
                                const rlt_tensor *tensor1,
                                const rlt_tensor *tensor2,
                                const rlt_scalar *value,
                                const rlt_tensor *out);
+
+/* ---- subtract ---- */
 
 /**
  * Subtracts element by element, as sub.
@@ -1061,7 +1118,7 @@ int32_t rlt_tensor_addcdiv_out(const rlt_tensor *self_,
  *
  * `subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_subtract_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_subtract_Tensor(const rlt_tensor *self,
                                    const rlt_tensor *other,
                                    const rlt_scalar *alpha,
                                    rlt_tensor **out0);
@@ -1077,7 +1134,7 @@ int32_t rlt_tensor_subtract_Tensor(const rlt_tensor *self_,
  *
  * `subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_subtract_Tensor_(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *alpha);
+int32_t rlt_tensor_subtract_Tensor_(const rlt_tensor *self, const rlt_tensor *other, const rlt_scalar *alpha);
 
 /**
  * Subtracts element by element, as sub.
@@ -1090,7 +1147,7 @@ int32_t rlt_tensor_subtract_Tensor_(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_subtract_out(const rlt_tensor *self_,
+int32_t rlt_tensor_subtract_out(const rlt_tensor *self,
                                 const rlt_tensor *other,
                                 const rlt_scalar *alpha,
                                 const rlt_tensor *out);
@@ -1105,7 +1162,7 @@ int32_t rlt_tensor_subtract_out(const rlt_tensor *self_,
  *
  * `subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_subtract_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_subtract_Scalar(const rlt_tensor *self,
                                    const rlt_scalar *other,
                                    const rlt_scalar *alpha,
                                    rlt_tensor **out0);
@@ -1121,7 +1178,9 @@ int32_t rlt_tensor_subtract_Scalar(const rlt_tensor *self_,
  *
  * `subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_subtract_Scalar_(const rlt_tensor *self_, const rlt_scalar *other, const rlt_scalar *alpha);
+int32_t rlt_tensor_subtract_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
+
+/* ---- multiply ---- */
 
 /**
  * Multiplies element by element, as mul.
@@ -1134,7 +1193,7 @@ int32_t rlt_tensor_subtract_Scalar_(const rlt_tensor *self_, const rlt_scalar *o
  *
  * `multiply.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_multiply_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_multiply_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies element by element, as mul.
@@ -1148,7 +1207,7 @@ int32_t rlt_tensor_multiply_Tensor(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_multiply_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_multiply_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Multiplies element by element, as mul.
@@ -1162,7 +1221,7 @@ int32_t rlt_tensor_multiply_Tensor_(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_multiply_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_multiply_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Multiplies each element by a number, as mul.
@@ -1174,7 +1233,7 @@ int32_t rlt_tensor_multiply_out(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `multiply.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_multiply_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_multiply_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Multiplies each element by a number, as mul.
@@ -1187,7 +1246,9 @@ int32_t rlt_tensor_multiply_Scalar(const rlt_tensor *self_, const rlt_scalar *ot
  *
  * `multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_multiply_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_multiply_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/* ---- divide ---- */
 
 /**
  * Divides element by element, as div; integers give floating point.
@@ -1200,7 +1261,7 @@ int32_t rlt_tensor_multiply_Scalar_(const rlt_tensor *self_, const rlt_scalar *o
  *
  * `divide.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_divide_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_divide_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Divides element by element, as div; integers give floating point.
@@ -1214,7 +1275,7 @@ int32_t rlt_tensor_divide_Tensor(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_divide_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Divides element by element, as div; integers give floating point.
@@ -1228,7 +1289,7 @@ int32_t rlt_tensor_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor *oth
  *
  * `divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_divide_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_divide_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Divides each element by a number, as div; integers give floating point.
@@ -1240,7 +1301,7 @@ int32_t rlt_tensor_divide_out(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `divide.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_divide_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Divides each element by a number, as div; integers give floating point.
@@ -1253,7 +1314,9 @@ int32_t rlt_tensor_divide_Scalar(const rlt_tensor *self_, const rlt_scalar *othe
  *
  * `divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/* ---- true_divide ---- */
 
 /**
  * Divides element by element, as div; integers give floating point.
@@ -1266,7 +1329,7 @@ int32_t rlt_tensor_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar *oth
  *
  * `true_divide.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_true_divide_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_true_divide_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Divides element by element, as div; integers give floating point.
@@ -1280,7 +1343,7 @@ int32_t rlt_tensor_true_divide_Tensor(const rlt_tensor *self_, const rlt_tensor 
  *
  * `true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_true_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_true_divide_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Divides element by element, as div; integers give floating point.
@@ -1294,7 +1357,7 @@ int32_t rlt_tensor_true_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor
  *
  * `true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_true_divide_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_true_divide_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Divides each element by a number, as div; integers give floating point.
@@ -1306,7 +1369,7 @@ int32_t rlt_tensor_true_divide_out(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `true_divide.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_true_divide_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_true_divide_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Divides each element by a number, as div; integers give floating point.
@@ -1319,7 +1382,9 @@ int32_t rlt_tensor_true_divide_Scalar(const rlt_tensor *self_, const rlt_scalar 
  *
  * `true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_true_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_true_divide_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/* ---- divide ---- */
 
 /**
  * Divides and rounds as asked, as div: not at all, toward zero, or down.
@@ -1331,7 +1396,7 @@ int32_t rlt_tensor_true_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar
  *
  * `divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`
  */
-int32_t rlt_tensor_divide_Tensor_mode(const rlt_tensor *self_,
+int32_t rlt_tensor_divide_Tensor_mode(const rlt_tensor *self,
                                       const rlt_tensor *other,
                                       const char *rounding_mode,
                                       rlt_tensor **out0);
@@ -1347,7 +1412,7 @@ int32_t rlt_tensor_divide_Tensor_mode(const rlt_tensor *self_,
  *
  * `divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)`
  */
-int32_t rlt_tensor_divide_Tensor_mode_(const rlt_tensor *self_, const rlt_tensor *other, const char *rounding_mode);
+int32_t rlt_tensor_divide_Tensor_mode_(const rlt_tensor *self, const rlt_tensor *other, const char *rounding_mode);
 
 /**
  * Divides and rounds as asked, as div: not at all, toward zero, or down.
@@ -1360,7 +1425,7 @@ int32_t rlt_tensor_divide_Tensor_mode_(const rlt_tensor *self_, const rlt_tensor
  *
  * `divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_divide_out_mode(const rlt_tensor *self_,
+int32_t rlt_tensor_divide_out_mode(const rlt_tensor *self,
                                    const rlt_tensor *other,
                                    const char *rounding_mode,
                                    const rlt_tensor *out);
@@ -1375,7 +1440,7 @@ int32_t rlt_tensor_divide_out_mode(const rlt_tensor *self_,
  *
  * `divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor`
  */
-int32_t rlt_tensor_divide_Scalar_mode(const rlt_tensor *self_,
+int32_t rlt_tensor_divide_Scalar_mode(const rlt_tensor *self,
                                       const rlt_scalar *other,
                                       const char *rounding_mode,
                                       rlt_tensor **out0);
@@ -1391,7 +1456,9 @@ int32_t rlt_tensor_divide_Scalar_mode(const rlt_tensor *self_,
  *
  * `divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)`
  */
-int32_t rlt_tensor_divide_Scalar_mode_(const rlt_tensor *self_, const rlt_scalar *other, const char *rounding_mode);
+int32_t rlt_tensor_divide_Scalar_mode_(const rlt_tensor *self, const rlt_scalar *other, const char *rounding_mode);
+
+/* ---- positive ---- */
 
 /**
  * Returns the tensor itself.
@@ -1403,7 +1470,9 @@ int32_t rlt_tensor_divide_Scalar_mode_(const rlt_tensor *self_, const rlt_scalar
  *
  * `positive(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_positive(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_positive(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- angle ---- */
 
 /**
  * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
@@ -1415,7 +1484,7 @@ int32_t rlt_tensor_positive(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `angle(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_angle(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_angle(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
@@ -1428,7 +1497,9 @@ int32_t rlt_tensor_angle(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_angle_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_angle_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- isclose ---- */
 
 /**
  * Tests which elements are equal up to a tolerance.
@@ -1441,12 +1512,14 @@ int32_t rlt_tensor_angle_out(const rlt_tensor *self_, const rlt_tensor *out);
  * `isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
  * Tensor`
  */
-int32_t rlt_tensor_isclose(const rlt_tensor *self_,
+int32_t rlt_tensor_isclose(const rlt_tensor *self,
                            const rlt_tensor *other,
                            double rtol,
                            double atol,
                            int32_t equal_nan,
                            rlt_tensor **out0);
+
+/* ---- isreal ---- */
 
 /**
  * Tests which numbers have no imaginary part.
@@ -1458,7 +1531,9 @@ int32_t rlt_tensor_isclose(const rlt_tensor *self_,
  *
  * `isreal(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_isreal(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_isreal(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- frexp ---- */
 
 /**
  * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
@@ -1470,7 +1545,7 @@ int32_t rlt_tensor_isreal(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)`
  */
-int32_t rlt_tensor_frexp_Tensor(const rlt_tensor *self_, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_frexp_Tensor(const rlt_tensor *self, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
@@ -1484,7 +1559,9 @@ int32_t rlt_tensor_frexp_Tensor(const rlt_tensor *self_, rlt_tensor **out0, rlt_
  * `frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa,
  * Tensor(b!) exponent)`
  */
-int32_t rlt_tensor_frexp_Tensor_out(const rlt_tensor *self_, const rlt_tensor *mantissa, const rlt_tensor *exponent);
+int32_t rlt_tensor_frexp_Tensor_out(const rlt_tensor *self, const rlt_tensor *mantissa, const rlt_tensor *exponent);
+
+/* ---- ldexp ---- */
 
 /**
  * Multiplies by powers of 2.
@@ -1496,7 +1573,9 @@ int32_t rlt_tensor_frexp_Tensor_out(const rlt_tensor *self_, const rlt_tensor *m
  *
  * `ldexp.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_ldexp_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_ldexp_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- nextafter ---- */
 
 /**
  * Takes the next floating-point number in the direction of another.
@@ -1509,7 +1588,7 @@ int32_t rlt_tensor_ldexp_Tensor(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `nextafter(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_nextafter(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_nextafter(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the next floating-point number in the direction of another.
@@ -1523,7 +1602,7 @@ int32_t rlt_tensor_nextafter(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_nextafter_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_nextafter_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the next floating-point number in the direction of another.
@@ -1537,7 +1616,9 @@ int32_t rlt_tensor_nextafter_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_nextafter_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_nextafter_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- gcd ---- */
 
 /**
  * Takes the greatest common divisor.
@@ -1549,7 +1630,7 @@ int32_t rlt_tensor_nextafter_out(const rlt_tensor *self_, const rlt_tensor *othe
  *
  * `gcd(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_gcd(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_gcd(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the greatest common divisor.
@@ -1562,7 +1643,7 @@ int32_t rlt_tensor_gcd(const rlt_tensor *self_, const rlt_tensor *other, rlt_ten
  *
  * `gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gcd_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_gcd_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the greatest common divisor.
@@ -1575,7 +1656,9 @@ int32_t rlt_tensor_gcd_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gcd_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_gcd_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- lcm ---- */
 
 /**
  * Takes the least common multiple.
@@ -1587,7 +1670,7 @@ int32_t rlt_tensor_gcd_out(const rlt_tensor *self_, const rlt_tensor *other, con
  *
  * `lcm(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_lcm(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_lcm(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the least common multiple.
@@ -1600,7 +1683,7 @@ int32_t rlt_tensor_lcm(const rlt_tensor *self_, const rlt_tensor *other, rlt_ten
  *
  * `lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lcm_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_lcm_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the least common multiple.
@@ -1613,7 +1696,7 @@ int32_t rlt_tensor_lcm_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lcm_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_lcm_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -15,6 +15,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- _fused_sgd ---- */
+
 /**
  * One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list
  * is empty.
@@ -31,7 +33,7 @@ extern "C" {
  * weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool
  * is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
  */
-int32_t rlt_tensor__fused_sgd_(const rlt_tensor *const *self_,
+int32_t rlt_tensor__fused_sgd_(const rlt_tensor *const *self,
                                int64_t self_len,
                                const rlt_tensor *const *grads,
                                int64_t grads_len,
@@ -46,6 +48,8 @@ int32_t rlt_tensor__fused_sgd_(const rlt_tensor *const *self_,
                                int32_t is_first_step,
                                const rlt_tensor *grad_scale,
                                const rlt_tensor *found_inf);
+
+/* ---- _fused_adam ---- */
 
 /**
  * One step of Adam over a list of parameters. Each step counter is a tensor with one element, already
@@ -64,7 +68,7 @@ int32_t rlt_tensor__fused_sgd_(const rlt_tensor *const *self_,
  * beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor?
  * found_inf=None) -> ()`
  */
-int32_t rlt_tensor__fused_adam_(const rlt_tensor *const *self_,
+int32_t rlt_tensor__fused_adam_(const rlt_tensor *const *self,
                                 int64_t self_len,
                                 const rlt_tensor *const *grads,
                                 int64_t grads_len,
@@ -86,6 +90,8 @@ int32_t rlt_tensor__fused_adam_(const rlt_tensor *const *self_,
                                 const rlt_tensor *grad_scale,
                                 const rlt_tensor *found_inf);
 
+/* ---- _fused_adamw ---- */
+
 /**
  * One step of Adam with decoupled weight decay over a list of parameters. Each step counter is a
  * tensor with one element, already counted up by the caller; without amsgrad the list of maxima is
@@ -104,7 +110,7 @@ int32_t rlt_tensor__fused_adam_(const rlt_tensor *const *self_,
  * beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor?
  * found_inf=None) -> ()`
  */
-int32_t rlt_tensor__fused_adamw_(const rlt_tensor *const *self_,
+int32_t rlt_tensor__fused_adamw_(const rlt_tensor *const *self,
                                  int64_t self_len,
                                  const rlt_tensor *const *grads,
                                  int64_t grads_len,
@@ -126,6 +132,8 @@ int32_t rlt_tensor__fused_adamw_(const rlt_tensor *const *self_,
                                  const rlt_tensor *grad_scale,
                                  const rlt_tensor *found_inf);
 
+/* ---- _fused_adagrad ---- */
+
 /**
  * One step of Adagrad over a list of parameters. Each step counter is a tensor with one element,
  * already counted up by the caller.
@@ -141,7 +149,7 @@ int32_t rlt_tensor__fused_adamw_(const rlt_tensor *const *self_,
  * state_steps, *, float lr, float lr_decay, float weight_decay, float eps, bool maximize, Tensor?
  * grad_scale=None, Tensor? found_inf=None) -> ()`
  */
-int32_t rlt_tensor__fused_adagrad_(const rlt_tensor *const *self_,
+int32_t rlt_tensor__fused_adagrad_(const rlt_tensor *const *self,
                                    int64_t self_len,
                                    const rlt_tensor *const *grads,
                                    int64_t grads_len,
@@ -156,6 +164,8 @@ int32_t rlt_tensor__fused_adagrad_(const rlt_tensor *const *self_,
                                    int32_t maximize,
                                    const rlt_tensor *grad_scale,
                                    const rlt_tensor *found_inf);
+
+/* ---- _fused_rmsprop ---- */
 
 /**
  * One step of RMSprop over a list of parameters. Without `centered` the list of means is empty,
@@ -174,7 +184,7 @@ int32_t rlt_tensor__fused_adagrad_(const rlt_tensor *const *self_,
  * weight_decay, float momentum, bool centered, bool maximize, Tensor? grad_scale=None, Tensor?
  * found_inf=None) -> ()`
  */
-int32_t rlt_tensor__fused_rmsprop_(const rlt_tensor *const *self_,
+int32_t rlt_tensor__fused_rmsprop_(const rlt_tensor *const *self,
                                    int64_t self_len,
                                    const rlt_tensor *const *grads,
                                    int64_t grads_len,

@@ -2,6 +2,26 @@
 
 /**
  * # Arithmetic and functions of each element, with broadcasting and type promotion.
+ *
+ *     // add([1, 2], [3, 4], alpha=2) -> [7, 10]
+ *     const int64_t self_data[] = {1, 2};
+ *     const int64_t self_sizes[] = {2};
+ *     const int64_t other_data[] = {3, 4};
+ *     const int64_t other_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *other = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_from_data(other_data, sizeof other_data, other_sizes, 1, RLT_DTYPE_INT64,
+ *             &other);
+ *     if (!status) status = rlt_tensor_add_Tensor(self, other, RLT_INT(2), &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 7 10
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(other);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_POINTWISE_H
@@ -15,6 +35,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- add ---- */
+
 /**
  * Adds element by element.
  *
@@ -26,7 +48,7 @@ extern "C" {
  *
  * `add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_add_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_add_Tensor(const rlt_tensor *self,
                               const rlt_tensor *other,
                               const rlt_scalar *alpha,
                               rlt_tensor **out0);
@@ -43,7 +65,7 @@ int32_t rlt_tensor_add_Tensor(const rlt_tensor *self_,
  *
  * `add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_add_Tensor_(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *alpha);
+int32_t rlt_tensor_add_Tensor_(const rlt_tensor *self, const rlt_tensor *other, const rlt_scalar *alpha);
 
 /**
  * Adds element by element.
@@ -57,7 +79,7 @@ int32_t rlt_tensor_add_Tensor_(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_add_out(const rlt_tensor *self_,
+int32_t rlt_tensor_add_out(const rlt_tensor *self,
                            const rlt_tensor *other,
                            const rlt_scalar *alpha,
                            const rlt_tensor *out);
@@ -72,7 +94,7 @@ int32_t rlt_tensor_add_out(const rlt_tensor *self_,
  *
  * `add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_add_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_add_Scalar(const rlt_tensor *self,
                               const rlt_scalar *other,
                               const rlt_scalar *alpha,
                               rlt_tensor **out0);
@@ -88,7 +110,9 @@ int32_t rlt_tensor_add_Scalar(const rlt_tensor *self_,
  *
  * `add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_add_Scalar_(const rlt_tensor *self_, const rlt_scalar *other, const rlt_scalar *alpha);
+int32_t rlt_tensor_add_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
+
+/* ---- sub ---- */
 
 /**
  * Subtracts element by element.
@@ -102,7 +126,7 @@ int32_t rlt_tensor_add_Scalar_(const rlt_tensor *self_, const rlt_scalar *other,
  *
  * `sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_sub_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_sub_Tensor(const rlt_tensor *self,
                               const rlt_tensor *other,
                               const rlt_scalar *alpha,
                               rlt_tensor **out0);
@@ -120,7 +144,7 @@ int32_t rlt_tensor_sub_Tensor(const rlt_tensor *self_,
  *
  * `sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sub_Tensor_(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *alpha);
+int32_t rlt_tensor_sub_Tensor_(const rlt_tensor *self, const rlt_tensor *other, const rlt_scalar *alpha);
 
 /**
  * Subtracts element by element.
@@ -135,7 +159,7 @@ int32_t rlt_tensor_sub_Tensor_(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sub_out(const rlt_tensor *self_,
+int32_t rlt_tensor_sub_out(const rlt_tensor *self,
                            const rlt_tensor *other,
                            const rlt_scalar *alpha,
                            const rlt_tensor *out);
@@ -151,7 +175,7 @@ int32_t rlt_tensor_sub_out(const rlt_tensor *self_,
  *
  * `sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_sub_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_sub_Scalar(const rlt_tensor *self,
                               const rlt_scalar *other,
                               const rlt_scalar *alpha,
                               rlt_tensor **out0);
@@ -168,7 +192,9 @@ int32_t rlt_tensor_sub_Scalar(const rlt_tensor *self_,
  *
  * `sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self_, const rlt_scalar *other, const rlt_scalar *alpha);
+int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self, const rlt_scalar *other, const rlt_scalar *alpha);
+
+/* ---- rsub ---- */
 
 /**
  * Subtracts with the operands the other way round.
@@ -182,7 +208,7 @@ int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self_, const rlt_scalar *other,
  *
  * `rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_rsub_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_rsub_Tensor(const rlt_tensor *self,
                                const rlt_tensor *other,
                                const rlt_scalar *alpha,
                                rlt_tensor **out0);
@@ -198,10 +224,12 @@ int32_t rlt_tensor_rsub_Tensor(const rlt_tensor *self_,
  *
  * `rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
  */
-int32_t rlt_tensor_rsub_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_rsub_Scalar(const rlt_tensor *self,
                                const rlt_scalar *other,
                                const rlt_scalar *alpha,
                                rlt_tensor **out0);
+
+/* ---- mul ---- */
 
 /**
  * Multiplies element by element.
@@ -214,7 +242,7 @@ int32_t rlt_tensor_rsub_Scalar(const rlt_tensor *self_,
  *
  * `mul.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_mul_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_mul_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies element by element.
@@ -228,7 +256,7 @@ int32_t rlt_tensor_mul_Tensor(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mul_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_mul_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Multiplies element by element.
@@ -242,7 +270,7 @@ int32_t rlt_tensor_mul_Tensor_(const rlt_tensor *self_, const rlt_tensor *other)
  *
  * `mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mul_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_mul_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Multiplies each element by a number.
@@ -254,7 +282,7 @@ int32_t rlt_tensor_mul_out(const rlt_tensor *self_, const rlt_tensor *other, con
  *
  * `mul.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_mul_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_mul_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Multiplies each element by a number.
@@ -267,7 +295,9 @@ int32_t rlt_tensor_mul_Scalar(const rlt_tensor *self_, const rlt_scalar *other, 
  *
  * `mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mul_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_mul_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
+
+/* ---- div ---- */
 
 /**
  * Divides element by element; integers give floating point.
@@ -280,7 +310,7 @@ int32_t rlt_tensor_mul_Scalar_(const rlt_tensor *self_, const rlt_scalar *other)
  *
  * `div.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_div_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_div_Tensor(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Divides element by element; integers give floating point.
@@ -294,7 +324,7 @@ int32_t rlt_tensor_div_Tensor(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_div_Tensor_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Divides element by element; integers give floating point.
@@ -308,7 +338,7 @@ int32_t rlt_tensor_div_Tensor_(const rlt_tensor *self_, const rlt_tensor *other)
  *
  * `div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_div_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Divides each element by a number; integers give floating point.
@@ -320,7 +350,7 @@ int32_t rlt_tensor_div_out(const rlt_tensor *self_, const rlt_tensor *other, con
  *
  * `div.Scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_div_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_div_Scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Divides each element by a number; integers give floating point.
@@ -333,7 +363,7 @@ int32_t rlt_tensor_div_Scalar(const rlt_tensor *self_, const rlt_scalar *other, 
  *
  * `div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+int32_t rlt_tensor_div_Scalar_(const rlt_tensor *self, const rlt_scalar *other);
 
 /**
  * Divides and rounds as asked: not at all, toward zero, or down.
@@ -346,7 +376,7 @@ int32_t rlt_tensor_div_Scalar_(const rlt_tensor *self_, const rlt_scalar *other)
  *
  * `div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`
  */
-int32_t rlt_tensor_div_Tensor_mode(const rlt_tensor *self_,
+int32_t rlt_tensor_div_Tensor_mode(const rlt_tensor *self,
                                    const rlt_tensor *other,
                                    const char *rounding_mode,
                                    rlt_tensor **out0);
@@ -363,7 +393,7 @@ int32_t rlt_tensor_div_Tensor_mode(const rlt_tensor *self_,
  *
  * `div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_Tensor_mode_(const rlt_tensor *self_, const rlt_tensor *other, const char *rounding_mode);
+int32_t rlt_tensor_div_Tensor_mode_(const rlt_tensor *self, const rlt_tensor *other, const char *rounding_mode);
 
 /**
  * Divides and rounds as asked: not at all, toward zero, or down.
@@ -377,7 +407,7 @@ int32_t rlt_tensor_div_Tensor_mode_(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_out_mode(const rlt_tensor *self_,
+int32_t rlt_tensor_div_out_mode(const rlt_tensor *self,
                                 const rlt_tensor *other,
                                 const char *rounding_mode,
                                 const rlt_tensor *out);
@@ -392,7 +422,7 @@ int32_t rlt_tensor_div_out_mode(const rlt_tensor *self_,
  *
  * `div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor`
  */
-int32_t rlt_tensor_div_Scalar_mode(const rlt_tensor *self_,
+int32_t rlt_tensor_div_Scalar_mode(const rlt_tensor *self,
                                    const rlt_scalar *other,
                                    const char *rounding_mode,
                                    rlt_tensor **out0);
@@ -408,7 +438,9 @@ int32_t rlt_tensor_div_Scalar_mode(const rlt_tensor *self_,
  *
  * `div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_Scalar_mode_(const rlt_tensor *self_, const rlt_scalar *other, const char *rounding_mode);
+int32_t rlt_tensor_div_Scalar_mode_(const rlt_tensor *self, const rlt_scalar *other, const char *rounding_mode);
+
+/* ---- neg ---- */
 
 /**
  * Negates each element.
@@ -420,7 +452,7 @@ int32_t rlt_tensor_div_Scalar_mode_(const rlt_tensor *self_, const rlt_scalar *o
  *
  * `neg(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_neg(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_neg(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Negates each element.
@@ -433,7 +465,7 @@ int32_t rlt_tensor_neg(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `neg_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_neg_(const rlt_tensor *self_);
+int32_t rlt_tensor_neg_(const rlt_tensor *self);
 
 /**
  * Negates each element.
@@ -446,7 +478,9 @@ int32_t rlt_tensor_neg_(const rlt_tensor *self_);
  *
  * `neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_neg_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_neg_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- abs ---- */
 
 /**
  * Takes the size of each element: of a complex number, a real one.
@@ -458,7 +492,7 @@ int32_t rlt_tensor_neg_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `abs(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_abs(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_abs(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the size of each element: of a complex number, a real one.
@@ -471,7 +505,7 @@ int32_t rlt_tensor_abs(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `abs_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_abs_(const rlt_tensor *self_);
+int32_t rlt_tensor_abs_(const rlt_tensor *self);
 
 /**
  * Takes the size of each element: of a complex number, a real one.
@@ -484,7 +518,9 @@ int32_t rlt_tensor_abs_(const rlt_tensor *self_);
  *
  * `abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_abs_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_abs_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- sgn ---- */
 
 /**
  * Takes the direction of each element: the sign, or the complex number of size 1.
@@ -496,7 +532,7 @@ int32_t rlt_tensor_abs_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `sgn(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sgn(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sgn(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the direction of each element: the sign, or the complex number of size 1.
@@ -509,7 +545,7 @@ int32_t rlt_tensor_sgn(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sgn_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sgn_(const rlt_tensor *self_);
+int32_t rlt_tensor_sgn_(const rlt_tensor *self);
 
 /**
  * Takes the direction of each element: the sign, or the complex number of size 1.
@@ -522,7 +558,9 @@ int32_t rlt_tensor_sgn_(const rlt_tensor *self_);
  *
  * `sgn.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sgn_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sgn_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- exp ---- */
 
 /**
  * Raises e to each element; integers give floating point.
@@ -534,7 +572,7 @@ int32_t rlt_tensor_sgn_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `exp(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_exp(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_exp(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Raises e to each element; integers give floating point.
@@ -547,7 +585,7 @@ int32_t rlt_tensor_exp(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `exp_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_exp_(const rlt_tensor *self_);
+int32_t rlt_tensor_exp_(const rlt_tensor *self);
 
 /**
  * Raises e to each element; integers give floating point.
@@ -560,7 +598,9 @@ int32_t rlt_tensor_exp_(const rlt_tensor *self_);
  *
  * `exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_exp_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_exp_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- sqrt ---- */
 
 /**
  * Takes the square root of each element; integers give floating point.
@@ -572,7 +612,7 @@ int32_t rlt_tensor_exp_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `sqrt(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_sqrt(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_sqrt(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the square root of each element; integers give floating point.
@@ -585,7 +625,7 @@ int32_t rlt_tensor_sqrt(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `sqrt_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sqrt_(const rlt_tensor *self_);
+int32_t rlt_tensor_sqrt_(const rlt_tensor *self);
 
 /**
  * Takes the square root of each element; integers give floating point.
@@ -598,7 +638,9 @@ int32_t rlt_tensor_sqrt_(const rlt_tensor *self_);
  *
  * `sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sqrt_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_sqrt_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- log ---- */
 
 /**
  * Takes the natural logarithm of each element; integers give floating point.
@@ -610,7 +652,7 @@ int32_t rlt_tensor_sqrt_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `log(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_log(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_log(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the natural logarithm of each element; integers give floating point.
@@ -623,7 +665,7 @@ int32_t rlt_tensor_log(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `log_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log_(const rlt_tensor *self_);
+int32_t rlt_tensor_log_(const rlt_tensor *self);
 
 /**
  * Takes the natural logarithm of each element; integers give floating point.
@@ -636,7 +678,9 @@ int32_t rlt_tensor_log_(const rlt_tensor *self_);
  *
  * `log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_log_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_log_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- reciprocal ---- */
 
 /**
  * Takes the reciprocal of each element; integers give floating point.
@@ -648,7 +692,7 @@ int32_t rlt_tensor_log_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `reciprocal(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_reciprocal(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_reciprocal(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the reciprocal of each element; integers give floating point.
@@ -661,7 +705,7 @@ int32_t rlt_tensor_reciprocal(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `reciprocal_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_reciprocal_(const rlt_tensor *self_);
+int32_t rlt_tensor_reciprocal_(const rlt_tensor *self);
 
 /**
  * Takes the reciprocal of each element; integers give floating point.
@@ -674,7 +718,9 @@ int32_t rlt_tensor_reciprocal_(const rlt_tensor *self_);
  *
  * `reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_reciprocal_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_reciprocal_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- relu ---- */
 
 /**
  * Replaces negative elements by zero.
@@ -686,7 +732,7 @@ int32_t rlt_tensor_reciprocal_out(const rlt_tensor *self_, const rlt_tensor *out
  *
  * `relu(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_relu(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_relu(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Replaces negative elements by zero.
@@ -699,7 +745,9 @@ int32_t rlt_tensor_relu(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `relu_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_relu_(const rlt_tensor *self_);
+int32_t rlt_tensor_relu_(const rlt_tensor *self);
+
+/* ---- threshold_backward ---- */
 
 /**
  * Passes a gradient on where the input lies above the threshold.
@@ -713,7 +761,7 @@ int32_t rlt_tensor_relu_(const rlt_tensor *self_);
  * `threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor`
  */
 int32_t rlt_tensor_threshold_backward(const rlt_tensor *grad_output,
-                                      const rlt_tensor *self_,
+                                      const rlt_tensor *self,
                                       const rlt_scalar *threshold,
                                       rlt_tensor **out0);
 
@@ -731,9 +779,11 @@ int32_t rlt_tensor_threshold_backward(const rlt_tensor *grad_output,
  * grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_threshold_backward_grad_input(const rlt_tensor *grad_output,
-                                                 const rlt_tensor *self_,
+                                                 const rlt_tensor *self,
                                                  const rlt_scalar *threshold,
                                                  const rlt_tensor *grad_input);
+
+/* ---- clamp ---- */
 
 /**
  * Limits each element to the range from `min` to `max`.
@@ -745,7 +795,7 @@ int32_t rlt_tensor_threshold_backward_grad_input(const rlt_tensor *grad_output,
  *
  * `clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor`
  */
-int32_t rlt_tensor_clamp(const rlt_tensor *self_, const rlt_scalar *min, const rlt_scalar *max, rlt_tensor **out0);
+int32_t rlt_tensor_clamp(const rlt_tensor *self, const rlt_scalar *min, const rlt_scalar *max, rlt_tensor **out0);
 
 /**
  * Limits each element to the range from `min` to `max`.
@@ -758,7 +808,7 @@ int32_t rlt_tensor_clamp(const rlt_tensor *self_, const rlt_scalar *min, const r
  *
  * `clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_(const rlt_tensor *self_, const rlt_scalar *min, const rlt_scalar *max);
+int32_t rlt_tensor_clamp_(const rlt_tensor *self, const rlt_scalar *min, const rlt_scalar *max);
 
 /**
  * Limits each element to the range from `min` to `max`.
@@ -771,7 +821,7 @@ int32_t rlt_tensor_clamp_(const rlt_tensor *self_, const rlt_scalar *min, const 
  *
  * `clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_out(const rlt_tensor *self_,
+int32_t rlt_tensor_clamp_out(const rlt_tensor *self,
                              const rlt_scalar *min,
                              const rlt_scalar *max,
                              const rlt_tensor *out);
@@ -786,7 +836,7 @@ int32_t rlt_tensor_clamp_out(const rlt_tensor *self_,
  *
  * `clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor`
  */
-int32_t rlt_tensor_clamp_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_clamp_Tensor(const rlt_tensor *self,
                                 const rlt_tensor *min,
                                 const rlt_tensor *max,
                                 rlt_tensor **out0);
@@ -802,7 +852,7 @@ int32_t rlt_tensor_clamp_Tensor(const rlt_tensor *self_,
  *
  * `clamp_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_Tensor_(const rlt_tensor *self_, const rlt_tensor *min, const rlt_tensor *max);
+int32_t rlt_tensor_clamp_Tensor_(const rlt_tensor *self, const rlt_tensor *min, const rlt_tensor *max);
 
 /**
  * Limits each element to a range of its own.
@@ -815,10 +865,12 @@ int32_t rlt_tensor_clamp_Tensor_(const rlt_tensor *self_, const rlt_tensor *min,
  *
  * `clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_clamp_Tensor_out(const rlt_tensor *self,
                                     const rlt_tensor *min,
                                     const rlt_tensor *max,
                                     const rlt_tensor *out);
+
+/* ---- clamp_min ---- */
 
 /**
  * Raises each element to at least `min`.
@@ -830,7 +882,7 @@ int32_t rlt_tensor_clamp_Tensor_out(const rlt_tensor *self_,
  *
  * `clamp_min(Tensor self, Scalar min) -> Tensor`
  */
-int32_t rlt_tensor_clamp_min(const rlt_tensor *self_, const rlt_scalar *min, rlt_tensor **out0);
+int32_t rlt_tensor_clamp_min(const rlt_tensor *self, const rlt_scalar *min, rlt_tensor **out0);
 
 /**
  * Raises each element to at least `min`.
@@ -843,7 +895,7 @@ int32_t rlt_tensor_clamp_min(const rlt_tensor *self_, const rlt_scalar *min, rlt
  *
  * `clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_min_(const rlt_tensor *self_, const rlt_scalar *min);
+int32_t rlt_tensor_clamp_min_(const rlt_tensor *self, const rlt_scalar *min);
 
 /**
  * Raises each element to at least `min`.
@@ -856,7 +908,9 @@ int32_t rlt_tensor_clamp_min_(const rlt_tensor *self_, const rlt_scalar *min);
  *
  * `clamp_min.out(Tensor self, Scalar min, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_min_out(const rlt_tensor *self_, const rlt_scalar *min, const rlt_tensor *out);
+int32_t rlt_tensor_clamp_min_out(const rlt_tensor *self, const rlt_scalar *min, const rlt_tensor *out);
+
+/* ---- clamp_max ---- */
 
 /**
  * Lowers each element to at most `max`.
@@ -868,7 +922,7 @@ int32_t rlt_tensor_clamp_min_out(const rlt_tensor *self_, const rlt_scalar *min,
  *
  * `clamp_max(Tensor self, Scalar max) -> Tensor`
  */
-int32_t rlt_tensor_clamp_max(const rlt_tensor *self_, const rlt_scalar *max, rlt_tensor **out0);
+int32_t rlt_tensor_clamp_max(const rlt_tensor *self, const rlt_scalar *max, rlt_tensor **out0);
 
 /**
  * Lowers each element to at most `max`.
@@ -881,7 +935,7 @@ int32_t rlt_tensor_clamp_max(const rlt_tensor *self_, const rlt_scalar *max, rlt
  *
  * `clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_max_(const rlt_tensor *self_, const rlt_scalar *max);
+int32_t rlt_tensor_clamp_max_(const rlt_tensor *self, const rlt_scalar *max);
 
 /**
  * Lowers each element to at most `max`.
@@ -894,7 +948,9 @@ int32_t rlt_tensor_clamp_max_(const rlt_tensor *self_, const rlt_scalar *max);
  *
  * `clamp_max.out(Tensor self, Scalar max, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_clamp_max_out(const rlt_tensor *self_, const rlt_scalar *max, const rlt_tensor *out);
+int32_t rlt_tensor_clamp_max_out(const rlt_tensor *self, const rlt_scalar *max, const rlt_tensor *out);
+
+/* ---- maximum ---- */
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -907,7 +963,7 @@ int32_t rlt_tensor_clamp_max_out(const rlt_tensor *self_, const rlt_scalar *max,
  *
  * `maximum(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_maximum(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_maximum(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -921,7 +977,9 @@ int32_t rlt_tensor_maximum(const rlt_tensor *self_, const rlt_tensor *other, rlt
  *
  * `maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_maximum_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_maximum_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- max ---- */
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -934,7 +992,7 @@ int32_t rlt_tensor_maximum_out(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `max.other(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_max_other(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_max_other(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -948,7 +1006,9 @@ int32_t rlt_tensor_max_other(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_max_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_max_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- min ---- */
 
 /**
  * Takes the smaller of two elements; NaN wins.
@@ -961,7 +1021,7 @@ int32_t rlt_tensor_max_out(const rlt_tensor *self_, const rlt_tensor *other, con
  *
  * `min.other(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_min_other(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_min_other(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the smaller of two elements; NaN wins.
@@ -975,7 +1035,9 @@ int32_t rlt_tensor_min_other(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_min_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_min_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- where ---- */
 
 /**
  * Chooses from two tensors by a condition.
@@ -988,7 +1050,7 @@ int32_t rlt_tensor_min_out(const rlt_tensor *self_, const rlt_tensor *other, con
  * `where.self(Tensor condition, Tensor self, Tensor other) -> Tensor`
  */
 int32_t rlt_tensor_where_self(const rlt_tensor *condition,
-                              const rlt_tensor *self_,
+                              const rlt_tensor *self,
                               const rlt_tensor *other,
                               rlt_tensor **out0);
 
@@ -1004,7 +1066,7 @@ int32_t rlt_tensor_where_self(const rlt_tensor *condition,
  * `where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_where_self_out(const rlt_tensor *condition,
-                                  const rlt_tensor *self_,
+                                  const rlt_tensor *self,
                                   const rlt_tensor *other,
                                   const rlt_tensor *out);
 
@@ -1019,7 +1081,7 @@ int32_t rlt_tensor_where_self_out(const rlt_tensor *condition,
  * `where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor`
  */
 int32_t rlt_tensor_where_ScalarSelf(const rlt_tensor *condition,
-                                    const rlt_scalar *self_,
+                                    const rlt_scalar *self,
                                     const rlt_tensor *other,
                                     rlt_tensor **out0);
 
@@ -1034,7 +1096,7 @@ int32_t rlt_tensor_where_ScalarSelf(const rlt_tensor *condition,
  * `where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor`
  */
 int32_t rlt_tensor_where_ScalarOther(const rlt_tensor *condition,
-                                     const rlt_tensor *self_,
+                                     const rlt_tensor *self,
                                      const rlt_scalar *other,
                                      rlt_tensor **out0);
 
@@ -1049,9 +1111,11 @@ int32_t rlt_tensor_where_ScalarOther(const rlt_tensor *condition,
  * `where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor`
  */
 int32_t rlt_tensor_where_Scalar(const rlt_tensor *condition,
-                                const rlt_scalar *self_,
+                                const rlt_scalar *self,
                                 const rlt_scalar *other,
                                 rlt_tensor **out0);
+
+/* ---- masked_fill ---- */
 
 /**
  * Sets the elements under a mask to one value.
@@ -1063,7 +1127,7 @@ int32_t rlt_tensor_where_Scalar(const rlt_tensor *condition,
  *
  * `masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor`
  */
-int32_t rlt_tensor_masked_fill_Scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_masked_fill_Scalar(const rlt_tensor *self,
                                       const rlt_tensor *mask,
                                       const rlt_scalar *value,
                                       rlt_tensor **out0);
@@ -1079,7 +1143,7 @@ int32_t rlt_tensor_masked_fill_Scalar(const rlt_tensor *self_,
  *
  * `masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_masked_fill_Scalar_(const rlt_tensor *self_, const rlt_tensor *mask, const rlt_scalar *value);
+int32_t rlt_tensor_masked_fill_Scalar_(const rlt_tensor *self, const rlt_tensor *mask, const rlt_scalar *value);
 
 /**
  * Sets the elements under a mask to the value of a tensor without dimensions.
@@ -1091,7 +1155,7 @@ int32_t rlt_tensor_masked_fill_Scalar_(const rlt_tensor *self_, const rlt_tensor
  *
  * `masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor`
  */
-int32_t rlt_tensor_masked_fill_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_masked_fill_Tensor(const rlt_tensor *self,
                                       const rlt_tensor *mask,
                                       const rlt_tensor *value,
                                       rlt_tensor **out0);
@@ -1107,7 +1171,9 @@ int32_t rlt_tensor_masked_fill_Tensor(const rlt_tensor *self_,
  *
  * `masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)`
  */
-int32_t rlt_tensor_masked_fill_Tensor_(const rlt_tensor *self_, const rlt_tensor *mask, const rlt_tensor *value);
+int32_t rlt_tensor_masked_fill_Tensor_(const rlt_tensor *self, const rlt_tensor *mask, const rlt_tensor *value);
+
+/* ---- conj_physical ---- */
 
 /**
  * Writes the complex conjugate of each element; real tensors are copied.
@@ -1119,7 +1185,7 @@ int32_t rlt_tensor_masked_fill_Tensor_(const rlt_tensor *self_, const rlt_tensor
  *
  * `conj_physical(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_conj_physical(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_conj_physical(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Writes the complex conjugate of each element; real tensors are copied.
@@ -1132,7 +1198,7 @@ int32_t rlt_tensor_conj_physical(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `conj_physical_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_conj_physical_(const rlt_tensor *self_);
+int32_t rlt_tensor_conj_physical_(const rlt_tensor *self);
 
 /**
  * Writes the complex conjugate of each element; real tensors are copied.
@@ -1145,7 +1211,9 @@ int32_t rlt_tensor_conj_physical_(const rlt_tensor *self_);
  *
  * `conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_conj_physical_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_conj_physical_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- conj ---- */
 
 /**
  * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned
@@ -1158,7 +1226,9 @@ int32_t rlt_tensor_conj_physical_out(const rlt_tensor *self_, const rlt_tensor *
  *
  * `conj(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_conj(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_conj(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- resolve_conj ---- */
 
 /**
  * Carries out a conjugation that was put off.
@@ -1170,7 +1240,9 @@ int32_t rlt_tensor_conj(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `resolve_conj(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_resolve_conj(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_resolve_conj(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- real ---- */
 
 /**
  * Shows the real part of each element; a real tensor is returned as it is.
@@ -1182,7 +1254,7 @@ int32_t rlt_tensor_resolve_conj(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `real(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_real(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_real(const rlt_tensor *self, rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

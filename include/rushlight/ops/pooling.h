@@ -2,6 +2,22 @@
 
 /**
  * # The largest elements, or the means, of windows.
+ *
+ *     // max_pool1d([[1.0, 3.0, 2.0, 5.0]], [2]) -> [[3.0, 5.0]]
+ *     const float self_data[] = {1.0f, 3.0f, 2.0f, 5.0f};
+ *     const int64_t self_sizes[] = {1, 4};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 2, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_max_pool1d(self, (const int64_t[]){2}, 1, NULL, 0, (const int64_t[]){0}, 1,
+ *             (const int64_t[]){1}, 1, 0, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints 3 5
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_POOLING_H
@@ -14,6 +30,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/* ---- max_pool1d ---- */
 
 /**
  * Takes the largest element of each window that slides over a sequence.
@@ -28,7 +46,7 @@ extern "C" {
  * `max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1,
  * bool ceil_mode=False) -> Tensor`
  */
-int32_t rlt_tensor_max_pool1d(const rlt_tensor *self_,
+int32_t rlt_tensor_max_pool1d(const rlt_tensor *self,
                               const int64_t *kernel_size,
                               int64_t kernel_size_len,
                               const int64_t *stride,
@@ -39,6 +57,8 @@ int32_t rlt_tensor_max_pool1d(const rlt_tensor *self_,
                               int64_t dilation_len,
                               int32_t ceil_mode,
                               rlt_tensor **out0);
+
+/* ---- max_pool1d_with_indices ---- */
 
 /**
  * Takes the largest element of each window that slides over a sequence, and its place.
@@ -53,7 +73,7 @@ int32_t rlt_tensor_max_pool1d(const rlt_tensor *self_,
  * `max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1]
  * dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_max_pool1d_with_indices(const rlt_tensor *self_,
+int32_t rlt_tensor_max_pool1d_with_indices(const rlt_tensor *self,
                                            const int64_t *kernel_size,
                                            int64_t kernel_size_len,
                                            const int64_t *stride,
@@ -65,6 +85,8 @@ int32_t rlt_tensor_max_pool1d_with_indices(const rlt_tensor *self_,
                                            int32_t ceil_mode,
                                            rlt_tensor **out0,
                                            rlt_tensor **out1);
+
+/* ---- max_pool2d ---- */
 
 /**
  * Takes the largest element of each window that slides over an image.
@@ -79,7 +101,7 @@ int32_t rlt_tensor_max_pool1d_with_indices(const rlt_tensor *self_,
  * `max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1,
  * bool ceil_mode=False) -> Tensor`
  */
-int32_t rlt_tensor_max_pool2d(const rlt_tensor *self_,
+int32_t rlt_tensor_max_pool2d(const rlt_tensor *self,
                               const int64_t *kernel_size,
                               int64_t kernel_size_len,
                               const int64_t *stride,
@@ -90,6 +112,8 @@ int32_t rlt_tensor_max_pool2d(const rlt_tensor *self_,
                               int64_t dilation_len,
                               int32_t ceil_mode,
                               rlt_tensor **out0);
+
+/* ---- max_pool2d_with_indices ---- */
 
 /**
  * Takes the largest element of each window that slides over an image, and its place in the plane of
@@ -105,7 +129,7 @@ int32_t rlt_tensor_max_pool2d(const rlt_tensor *self_,
  * `max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2]
  * dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_max_pool2d_with_indices(const rlt_tensor *self_,
+int32_t rlt_tensor_max_pool2d_with_indices(const rlt_tensor *self,
                                            const int64_t *kernel_size,
                                            int64_t kernel_size_len,
                                            const int64_t *stride,
@@ -117,6 +141,8 @@ int32_t rlt_tensor_max_pool2d_with_indices(const rlt_tensor *self_,
                                            int32_t ceil_mode,
                                            rlt_tensor **out0,
                                            rlt_tensor **out1);
+
+/* ---- max_pool2d_with_indices_backward ---- */
 
 /**
  * The gradient of max_pool2d_with_indices.
@@ -130,7 +156,7 @@ int32_t rlt_tensor_max_pool2d_with_indices(const rlt_tensor *self_,
  * stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor`
  */
 int32_t rlt_tensor_max_pool2d_with_indices_backward(const rlt_tensor *grad_output,
-                                                    const rlt_tensor *self_,
+                                                    const rlt_tensor *self,
                                                     const int64_t *kernel_size,
                                                     int64_t kernel_size_len,
                                                     const int64_t *stride,
@@ -142,6 +168,8 @@ int32_t rlt_tensor_max_pool2d_with_indices_backward(const rlt_tensor *grad_outpu
                                                     int32_t ceil_mode,
                                                     const rlt_tensor *indices,
                                                     rlt_tensor **out0);
+
+/* ---- max_pool3d ---- */
 
 /**
  * Takes the largest element of each window that slides over an image.
@@ -156,7 +184,7 @@ int32_t rlt_tensor_max_pool2d_with_indices_backward(const rlt_tensor *grad_outpu
  * `max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1,
  * bool ceil_mode=False) -> Tensor`
  */
-int32_t rlt_tensor_max_pool3d(const rlt_tensor *self_,
+int32_t rlt_tensor_max_pool3d(const rlt_tensor *self,
                               const int64_t *kernel_size,
                               int64_t kernel_size_len,
                               const int64_t *stride,
@@ -167,6 +195,8 @@ int32_t rlt_tensor_max_pool3d(const rlt_tensor *self_,
                               int64_t dilation_len,
                               int32_t ceil_mode,
                               rlt_tensor **out0);
+
+/* ---- max_pool3d_with_indices ---- */
 
 /**
  * Takes the largest element of each window that slides over an image, and its place in the plane of
@@ -182,7 +212,7 @@ int32_t rlt_tensor_max_pool3d(const rlt_tensor *self_,
  * `max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3]
  * dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_max_pool3d_with_indices(const rlt_tensor *self_,
+int32_t rlt_tensor_max_pool3d_with_indices(const rlt_tensor *self,
                                            const int64_t *kernel_size,
                                            int64_t kernel_size_len,
                                            const int64_t *stride,
@@ -194,6 +224,8 @@ int32_t rlt_tensor_max_pool3d_with_indices(const rlt_tensor *self_,
                                            int32_t ceil_mode,
                                            rlt_tensor **out0,
                                            rlt_tensor **out1);
+
+/* ---- max_pool3d_with_indices_backward ---- */
 
 /**
  * The gradient of max_pool3d_with_indices.
@@ -207,7 +239,7 @@ int32_t rlt_tensor_max_pool3d_with_indices(const rlt_tensor *self_,
  * stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor`
  */
 int32_t rlt_tensor_max_pool3d_with_indices_backward(const rlt_tensor *grad_output,
-                                                    const rlt_tensor *self_,
+                                                    const rlt_tensor *self,
                                                     const int64_t *kernel_size,
                                                     int64_t kernel_size_len,
                                                     const int64_t *stride,
@@ -219,6 +251,8 @@ int32_t rlt_tensor_max_pool3d_with_indices_backward(const rlt_tensor *grad_outpu
                                                     int32_t ceil_mode,
                                                     const rlt_tensor *indices,
                                                     rlt_tensor **out0);
+
+/* ---- max_pool2d_backward ---- */
 
 /**
  * The gradient of max_pool2d; the places of the maxima are found again.
@@ -232,7 +266,7 @@ int32_t rlt_tensor_max_pool3d_with_indices_backward(const rlt_tensor *grad_outpu
  * padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor`
  */
 int32_t rlt_tensor_max_pool2d_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const int64_t *kernel_size,
                                        int64_t kernel_size_len,
                                        const int64_t *stride,
@@ -243,6 +277,8 @@ int32_t rlt_tensor_max_pool2d_backward(const rlt_tensor *grad_output,
                                        int64_t dilation_len,
                                        int32_t ceil_mode,
                                        rlt_tensor **out0);
+
+/* ---- avg_pool1d ---- */
 
 /**
  * Takes the mean of each window that slides over a sequence.
@@ -258,7 +294,7 @@ int32_t rlt_tensor_max_pool2d_backward(const rlt_tensor *grad_output,
  * `avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool
  * ceil_mode=False, bool count_include_pad=True) -> Tensor`
  */
-int32_t rlt_tensor_avg_pool1d(const rlt_tensor *self_,
+int32_t rlt_tensor_avg_pool1d(const rlt_tensor *self,
                               const int64_t *kernel_size,
                               int64_t kernel_size_len,
                               const int64_t *stride,
@@ -268,6 +304,8 @@ int32_t rlt_tensor_avg_pool1d(const rlt_tensor *self_,
                               int32_t ceil_mode,
                               int32_t count_include_pad,
                               rlt_tensor **out0);
+
+/* ---- avg_pool2d ---- */
 
 /**
  * Takes the mean of each window that slides over an image.
@@ -283,7 +321,7 @@ int32_t rlt_tensor_avg_pool1d(const rlt_tensor *self_,
  * `avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool
  * ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor`
  */
-int32_t rlt_tensor_avg_pool2d(const rlt_tensor *self_,
+int32_t rlt_tensor_avg_pool2d(const rlt_tensor *self,
                               const int64_t *kernel_size,
                               int64_t kernel_size_len,
                               const int64_t *stride,
@@ -294,6 +332,8 @@ int32_t rlt_tensor_avg_pool2d(const rlt_tensor *self_,
                               int32_t count_include_pad,
                               const int64_t *divisor_override,
                               rlt_tensor **out0);
+
+/* ---- avg_pool2d_backward ---- */
 
 /**
  * The gradient of avg_pool2d.
@@ -307,7 +347,7 @@ int32_t rlt_tensor_avg_pool2d(const rlt_tensor *self_,
  * padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor`
  */
 int32_t rlt_tensor_avg_pool2d_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const int64_t *kernel_size,
                                        int64_t kernel_size_len,
                                        const int64_t *stride,
@@ -318,6 +358,8 @@ int32_t rlt_tensor_avg_pool2d_backward(const rlt_tensor *grad_output,
                                        int32_t count_include_pad,
                                        const int64_t *divisor_override,
                                        rlt_tensor **out0);
+
+/* ---- avg_pool3d ---- */
 
 /**
  * Takes the mean of each window that slides over an image.
@@ -333,7 +375,7 @@ int32_t rlt_tensor_avg_pool2d_backward(const rlt_tensor *grad_output,
  * `avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool
  * ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor`
  */
-int32_t rlt_tensor_avg_pool3d(const rlt_tensor *self_,
+int32_t rlt_tensor_avg_pool3d(const rlt_tensor *self,
                               const int64_t *kernel_size,
                               int64_t kernel_size_len,
                               const int64_t *stride,
@@ -344,6 +386,8 @@ int32_t rlt_tensor_avg_pool3d(const rlt_tensor *self_,
                               int32_t count_include_pad,
                               const int64_t *divisor_override,
                               rlt_tensor **out0);
+
+/* ---- avg_pool3d_backward ---- */
 
 /**
  * The gradient of avg_pool3d.
@@ -357,7 +401,7 @@ int32_t rlt_tensor_avg_pool3d(const rlt_tensor *self_,
  * padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor`
  */
 int32_t rlt_tensor_avg_pool3d_backward(const rlt_tensor *grad_output,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        const int64_t *kernel_size,
                                        int64_t kernel_size_len,
                                        const int64_t *stride,
@@ -368,6 +412,8 @@ int32_t rlt_tensor_avg_pool3d_backward(const rlt_tensor *grad_output,
                                        int32_t count_include_pad,
                                        const int64_t *divisor_override,
                                        rlt_tensor **out0);
+
+/* ---- adaptive_avg_pool1d ---- */
 
 /**
  * Takes means of windows that share a sequence evenly.
@@ -381,10 +427,12 @@ int32_t rlt_tensor_avg_pool3d_backward(const rlt_tensor *grad_output,
  *
  * `adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor`
  */
-int32_t rlt_tensor_adaptive_avg_pool1d(const rlt_tensor *self_,
+int32_t rlt_tensor_adaptive_avg_pool1d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        rlt_tensor **out0);
+
+/* ---- adaptive_max_pool1d ---- */
 
 /**
  * Takes the largest elements of windows that share a sequence evenly, and their places.
@@ -398,11 +446,13 @@ int32_t rlt_tensor_adaptive_avg_pool1d(const rlt_tensor *self_,
  *
  * `adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_adaptive_max_pool1d(const rlt_tensor *self_,
+int32_t rlt_tensor_adaptive_max_pool1d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        rlt_tensor **out0,
                                        rlt_tensor **out1);
+
+/* ---- adaptive_avg_pool2d ---- */
 
 /**
  * Takes means of windows that share an image evenly.
@@ -416,10 +466,12 @@ int32_t rlt_tensor_adaptive_max_pool1d(const rlt_tensor *self_,
  *
  * `adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor`
  */
-int32_t rlt_tensor_adaptive_avg_pool2d(const rlt_tensor *self_,
+int32_t rlt_tensor_adaptive_avg_pool2d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        rlt_tensor **out0);
+
+/* ---- _adaptive_avg_pool2d_backward ---- */
 
 /**
  * The gradient of adaptive_avg_pool2d.
@@ -432,8 +484,10 @@ int32_t rlt_tensor_adaptive_avg_pool2d(const rlt_tensor *self_,
  * `_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor`
  */
 int32_t rlt_tensor__adaptive_avg_pool2d_backward(const rlt_tensor *grad_output,
-                                                 const rlt_tensor *self_,
+                                                 const rlt_tensor *self,
                                                  rlt_tensor **out0);
+
+/* ---- adaptive_max_pool2d ---- */
 
 /**
  * Takes the largest elements of windows that share an image evenly, and their places.
@@ -447,11 +501,13 @@ int32_t rlt_tensor__adaptive_avg_pool2d_backward(const rlt_tensor *grad_output,
  *
  * `adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_adaptive_max_pool2d(const rlt_tensor *self_,
+int32_t rlt_tensor_adaptive_max_pool2d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        rlt_tensor **out0,
                                        rlt_tensor **out1);
+
+/* ---- adaptive_max_pool2d_backward ---- */
 
 /**
  * The gradient of adaptive_max_pool2d.
@@ -464,9 +520,11 @@ int32_t rlt_tensor_adaptive_max_pool2d(const rlt_tensor *self_,
  * `adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor`
  */
 int32_t rlt_tensor_adaptive_max_pool2d_backward(const rlt_tensor *grad_output,
-                                                const rlt_tensor *self_,
+                                                const rlt_tensor *self,
                                                 const rlt_tensor *indices,
                                                 rlt_tensor **out0);
+
+/* ---- fractional_max_pool2d ---- */
 
 /**
  * Takes the largest elements of windows at places that random numbers choose, and their places.
@@ -481,7 +539,7 @@ int32_t rlt_tensor_adaptive_max_pool2d_backward(const rlt_tensor *grad_output,
  * `fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples)
  * -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_fractional_max_pool2d(const rlt_tensor *self_,
+int32_t rlt_tensor_fractional_max_pool2d(const rlt_tensor *self,
                                          const int64_t *kernel_size,
                                          int64_t kernel_size_len,
                                          const int64_t *output_size,
@@ -489,6 +547,8 @@ int32_t rlt_tensor_fractional_max_pool2d(const rlt_tensor *self_,
                                          const rlt_tensor *random_samples,
                                          rlt_tensor **out0,
                                          rlt_tensor **out1);
+
+/* ---- fractional_max_pool2d_backward ---- */
 
 /**
  * The gradient of fractional_max_pool2d.
@@ -502,13 +562,15 @@ int32_t rlt_tensor_fractional_max_pool2d(const rlt_tensor *self_,
  * output_size, Tensor indices) -> Tensor`
  */
 int32_t rlt_tensor_fractional_max_pool2d_backward(const rlt_tensor *grad_output,
-                                                  const rlt_tensor *self_,
+                                                  const rlt_tensor *self,
                                                   const int64_t *kernel_size,
                                                   int64_t kernel_size_len,
                                                   const int64_t *output_size,
                                                   int64_t output_size_len,
                                                   const rlt_tensor *indices,
                                                   rlt_tensor **out0);
+
+/* ---- adaptive_avg_pool3d ---- */
 
 /**
  * Takes means of windows that share an image evenly.
@@ -522,10 +584,12 @@ int32_t rlt_tensor_fractional_max_pool2d_backward(const rlt_tensor *grad_output,
  *
  * `adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor`
  */
-int32_t rlt_tensor_adaptive_avg_pool3d(const rlt_tensor *self_,
+int32_t rlt_tensor_adaptive_avg_pool3d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        rlt_tensor **out0);
+
+/* ---- _adaptive_avg_pool3d_backward ---- */
 
 /**
  * The gradient of adaptive_avg_pool3d.
@@ -538,8 +602,10 @@ int32_t rlt_tensor_adaptive_avg_pool3d(const rlt_tensor *self_,
  * `_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor`
  */
 int32_t rlt_tensor__adaptive_avg_pool3d_backward(const rlt_tensor *grad_output,
-                                                 const rlt_tensor *self_,
+                                                 const rlt_tensor *self,
                                                  rlt_tensor **out0);
+
+/* ---- adaptive_max_pool3d ---- */
 
 /**
  * Takes the largest elements of windows that share an image evenly, and their places.
@@ -553,11 +619,13 @@ int32_t rlt_tensor__adaptive_avg_pool3d_backward(const rlt_tensor *grad_output,
  *
  * `adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_adaptive_max_pool3d(const rlt_tensor *self_,
+int32_t rlt_tensor_adaptive_max_pool3d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        rlt_tensor **out0,
                                        rlt_tensor **out1);
+
+/* ---- adaptive_max_pool3d_backward ---- */
 
 /**
  * The gradient of adaptive_max_pool3d.
@@ -570,9 +638,11 @@ int32_t rlt_tensor_adaptive_max_pool3d(const rlt_tensor *self_,
  * `adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor`
  */
 int32_t rlt_tensor_adaptive_max_pool3d_backward(const rlt_tensor *grad_output,
-                                                const rlt_tensor *self_,
+                                                const rlt_tensor *self,
                                                 const rlt_tensor *indices,
                                                 rlt_tensor **out0);
+
+/* ---- fractional_max_pool3d ---- */
 
 /**
  * Takes the largest elements of windows at places that random numbers choose, and their places.
@@ -587,7 +657,7 @@ int32_t rlt_tensor_adaptive_max_pool3d_backward(const rlt_tensor *grad_output,
  * `fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples)
  * -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_fractional_max_pool3d(const rlt_tensor *self_,
+int32_t rlt_tensor_fractional_max_pool3d(const rlt_tensor *self,
                                          const int64_t *kernel_size,
                                          int64_t kernel_size_len,
                                          const int64_t *output_size,
@@ -595,6 +665,8 @@ int32_t rlt_tensor_fractional_max_pool3d(const rlt_tensor *self_,
                                          const rlt_tensor *random_samples,
                                          rlt_tensor **out0,
                                          rlt_tensor **out1);
+
+/* ---- fractional_max_pool3d_backward ---- */
 
 /**
  * The gradient of fractional_max_pool3d.
@@ -608,13 +680,15 @@ int32_t rlt_tensor_fractional_max_pool3d(const rlt_tensor *self_,
  * output_size, Tensor indices) -> Tensor`
  */
 int32_t rlt_tensor_fractional_max_pool3d_backward(const rlt_tensor *grad_output,
-                                                  const rlt_tensor *self_,
+                                                  const rlt_tensor *self,
                                                   const int64_t *kernel_size,
                                                   int64_t kernel_size_len,
                                                   const int64_t *output_size,
                                                   int64_t output_size_len,
                                                   const rlt_tensor *indices,
                                                   rlt_tensor **out0);
+
+/* ---- max_unpool2d ---- */
 
 /**
  * Puts elements back to the places where max_pool2d found them, with zeros elsewhere.
@@ -626,11 +700,13 @@ int32_t rlt_tensor_fractional_max_pool3d_backward(const rlt_tensor *grad_output,
  *
  * `max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor`
  */
-int32_t rlt_tensor_max_unpool2d(const rlt_tensor *self_,
+int32_t rlt_tensor_max_unpool2d(const rlt_tensor *self,
                                 const rlt_tensor *indices,
                                 const int64_t *output_size,
                                 int64_t output_size_len,
                                 rlt_tensor **out0);
+
+/* ---- max_unpool3d ---- */
 
 /**
  * Puts elements back to the places where max_pool3d found them, with zeros elsewhere.
@@ -644,7 +720,7 @@ int32_t rlt_tensor_max_unpool2d(const rlt_tensor *self_,
  * `max_unpool3d(Tensor self, Tensor indices, int[3] output_size, int[3] stride, int[3] padding) ->
  * Tensor`
  */
-int32_t rlt_tensor_max_unpool3d(const rlt_tensor *self_,
+int32_t rlt_tensor_max_unpool3d(const rlt_tensor *self,
                                 const rlt_tensor *indices,
                                 const int64_t *output_size,
                                 int64_t output_size_len,

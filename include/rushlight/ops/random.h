@@ -16,6 +16,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- rand ---- */
+
 /**
  * Draws numbers that are uniform on [0, 1).
  *
@@ -75,6 +77,8 @@ int32_t rlt_tensor_rand_generator_out(const int64_t *size,
                                       const rlt_generator *generator,
                                       const rlt_tensor *out);
 
+/* ---- rand_like ---- */
+
 /**
  * Draws numbers that are uniform on [0, 1), as many as another tensor has elements.
  *
@@ -86,10 +90,12 @@ int32_t rlt_tensor_rand_generator_out(const int64_t *size,
  * `rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
  * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_rand_like(const rlt_tensor *self_,
+int32_t rlt_tensor_rand_like(const rlt_tensor *self,
                              const rlt_tensor_options *options,
                              const int32_t *memory_format,
                              rlt_tensor **out0);
+
+/* ---- randn ---- */
 
 /**
  * Draws numbers that are standard normal.
@@ -150,6 +156,8 @@ int32_t rlt_tensor_randn_generator_out(const int64_t *size,
                                        const rlt_generator *generator,
                                        const rlt_tensor *out);
 
+/* ---- randn_like ---- */
+
 /**
  * Draws numbers that are standard normal, as many as another tensor has elements.
  *
@@ -161,10 +169,12 @@ int32_t rlt_tensor_randn_generator_out(const int64_t *size,
  * `randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
  * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_randn_like(const rlt_tensor *self_,
+int32_t rlt_tensor_randn_like(const rlt_tensor *self,
                               const rlt_tensor_options *options,
                               const int32_t *memory_format,
                               rlt_tensor **out0);
+
+/* ---- randint ---- */
 
 /**
  * Draws integers, each equally likely, below `high`.
@@ -304,6 +314,8 @@ int32_t rlt_tensor_randint_low_generator_out(int64_t low,
                                              const rlt_generator *generator,
                                              const rlt_tensor *out);
 
+/* ---- randperm ---- */
+
 /**
  * Draws a random permutation of 0, ..., n - 1.
  *
@@ -359,6 +371,8 @@ int32_t rlt_tensor_randperm_generator(int64_t n,
  */
 int32_t rlt_tensor_randperm_generator_out(int64_t n, const rlt_generator *generator, const rlt_tensor *out);
 
+/* ---- uniform ---- */
+
 /**
  * Fills the tensor with numbers uniform on [from, to).
  *
@@ -370,7 +384,9 @@ int32_t rlt_tensor_randperm_generator_out(int64_t n, const rlt_generator *genera
  *
  * `uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_uniform_(const rlt_tensor *self_, double from, double to, const rlt_generator *generator);
+int32_t rlt_tensor_uniform_(const rlt_tensor *self, double from, double to, const rlt_generator *generator);
+
+/* ---- normal ---- */
 
 /**
  * Fills the tensor with normal numbers.
@@ -383,7 +399,7 @@ int32_t rlt_tensor_uniform_(const rlt_tensor *self_, double from, double to, con
  *
  * `normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_normal_(const rlt_tensor *self_, double mean, double std, const rlt_generator *generator);
+int32_t rlt_tensor_normal_(const rlt_tensor *self, double mean, double std, const rlt_generator *generator);
 
 /**
  * Draws normal numbers of one mean and one deviation.
@@ -425,6 +441,8 @@ int32_t rlt_tensor_normal_float_float_out(double mean,
                                           const rlt_generator *generator,
                                           const rlt_tensor *out);
 
+/* ---- bernoulli ---- */
+
 /**
  * Draws 0 or 1, where each element is the probability of its own 1.
  *
@@ -435,7 +453,7 @@ int32_t rlt_tensor_normal_float_float_out(double mean,
  *
  * `bernoulli(Tensor self, *, Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor_bernoulli(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+int32_t rlt_tensor_bernoulli(const rlt_tensor *self, const rlt_generator *generator, rlt_tensor **out0);
 
 /**
  * Draws 0 or 1, where each element is the probability of its own 1.
@@ -448,7 +466,7 @@ int32_t rlt_tensor_bernoulli(const rlt_tensor *self_, const rlt_generator *gener
  *
  * `bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bernoulli_out(const rlt_tensor *self_, const rlt_generator *generator, const rlt_tensor *out);
+int32_t rlt_tensor_bernoulli_out(const rlt_tensor *self, const rlt_generator *generator, const rlt_tensor *out);
 
 /**
  * Draws 0 or 1 with one probability, shaped like `self`.
@@ -460,7 +478,7 @@ int32_t rlt_tensor_bernoulli_out(const rlt_tensor *self_, const rlt_generator *g
  *
  * `bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor_bernoulli_p(const rlt_tensor *self_, double p, const rlt_generator *generator, rlt_tensor **out0);
+int32_t rlt_tensor_bernoulli_p(const rlt_tensor *self, double p, const rlt_generator *generator, rlt_tensor **out0);
 
 /**
  * Fills the tensor with 0 or 1 drawn with one probability.
@@ -473,7 +491,7 @@ int32_t rlt_tensor_bernoulli_p(const rlt_tensor *self_, double p, const rlt_gene
  *
  * `bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bernoulli_float_(const rlt_tensor *self_, double p, const rlt_generator *generator);
+int32_t rlt_tensor_bernoulli_float_(const rlt_tensor *self, double p, const rlt_generator *generator);
 
 /**
  * Fills the tensor with 0 or 1, each drawn with its own probability.
@@ -486,7 +504,9 @@ int32_t rlt_tensor_bernoulli_float_(const rlt_tensor *self_, double p, const rlt
  *
  * `bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bernoulli_Tensor_(const rlt_tensor *self_, const rlt_tensor *p, const rlt_generator *generator);
+int32_t rlt_tensor_bernoulli_Tensor_(const rlt_tensor *self, const rlt_tensor *p, const rlt_generator *generator);
+
+/* ---- exponential ---- */
 
 /**
  * Fills the tensor with exponential numbers.
@@ -499,7 +519,9 @@ int32_t rlt_tensor_bernoulli_Tensor_(const rlt_tensor *self_, const rlt_tensor *
  *
  * `exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_exponential_(const rlt_tensor *self_, double lambd, const rlt_generator *generator);
+int32_t rlt_tensor_exponential_(const rlt_tensor *self, double lambd, const rlt_generator *generator);
+
+/* ---- cauchy ---- */
 
 /**
  * Fills the tensor with Cauchy numbers.
@@ -513,7 +535,9 @@ int32_t rlt_tensor_exponential_(const rlt_tensor *self_, double lambd, const rlt
  * `cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_cauchy_(const rlt_tensor *self_, double median, double sigma, const rlt_generator *generator);
+int32_t rlt_tensor_cauchy_(const rlt_tensor *self, double median, double sigma, const rlt_generator *generator);
+
+/* ---- log_normal ---- */
 
 /**
  * Fills the tensor with powers of e of normal numbers.
@@ -527,7 +551,9 @@ int32_t rlt_tensor_cauchy_(const rlt_tensor *self_, double median, double sigma,
  * `log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_log_normal_(const rlt_tensor *self_, double mean, double std, const rlt_generator *generator);
+int32_t rlt_tensor_log_normal_(const rlt_tensor *self, double mean, double std, const rlt_generator *generator);
+
+/* ---- geometric ---- */
 
 /**
  * Fills the tensor with numbers of tries up to the first success.
@@ -540,7 +566,9 @@ int32_t rlt_tensor_log_normal_(const rlt_tensor *self_, double mean, double std,
  *
  * `geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_geometric_(const rlt_tensor *self_, double p, const rlt_generator *generator);
+int32_t rlt_tensor_geometric_(const rlt_tensor *self, double p, const rlt_generator *generator);
+
+/* ---- random ---- */
 
 /**
  * Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds
@@ -554,7 +582,7 @@ int32_t rlt_tensor_geometric_(const rlt_tensor *self_, double p, const rlt_gener
  *
  * `random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_random_(const rlt_tensor *self_, const rlt_generator *generator);
+int32_t rlt_tensor_random_(const rlt_tensor *self, const rlt_generator *generator);
 
 /**
  * Fills the tensor with integers, each equally likely, below `to` and from `from` on.
@@ -567,7 +595,7 @@ int32_t rlt_tensor_random_(const rlt_tensor *self_, const rlt_generator *generat
  *
  * `random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_random_from_(const rlt_tensor *self_,
+int32_t rlt_tensor_random_from_(const rlt_tensor *self,
                                 int64_t from,
                                 const int64_t *to,
                                 const rlt_generator *generator);
@@ -583,7 +611,9 @@ int32_t rlt_tensor_random_from_(const rlt_tensor *self_,
  *
  * `random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_random_to_(const rlt_tensor *self_, int64_t to, const rlt_generator *generator);
+int32_t rlt_tensor_random_to_(const rlt_tensor *self, int64_t to, const rlt_generator *generator);
+
+/* ---- normal ---- */
 
 /**
  * Draws normal numbers, each of its own mean.
@@ -681,6 +711,8 @@ int32_t rlt_tensor_normal_Tensor_Tensor_out(const rlt_tensor *mean,
                                             const rlt_generator *generator,
                                             const rlt_tensor *out);
 
+/* ---- poisson ---- */
+
 /**
  * Draws the number of events of processes with the given means.
  *
@@ -691,7 +723,9 @@ int32_t rlt_tensor_normal_Tensor_Tensor_out(const rlt_tensor *mean,
  *
  * `poisson(Tensor self, Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor_poisson(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+int32_t rlt_tensor_poisson(const rlt_tensor *self, const rlt_generator *generator, rlt_tensor **out0);
+
+/* ---- binomial ---- */
 
 /**
  * Draws the number of successes of `count` tries with probability `prob`.
@@ -708,6 +742,8 @@ int32_t rlt_tensor_binomial(const rlt_tensor *count,
                             const rlt_generator *generator,
                             rlt_tensor **out0);
 
+/* ---- _standard_gamma ---- */
+
 /**
  * Draws from gamma distributions of the given shapes and scale 1.
  *
@@ -718,7 +754,9 @@ int32_t rlt_tensor_binomial(const rlt_tensor *count,
  *
  * `_standard_gamma(Tensor self, Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor__standard_gamma(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+int32_t rlt_tensor__standard_gamma(const rlt_tensor *self, const rlt_generator *generator, rlt_tensor **out0);
+
+/* ---- _sample_dirichlet ---- */
 
 /**
  * Draws shares of 1 with the given concentrations, along the last dimension.
@@ -730,7 +768,9 @@ int32_t rlt_tensor__standard_gamma(const rlt_tensor *self_, const rlt_generator 
  *
  * `_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor`
  */
-int32_t rlt_tensor__sample_dirichlet(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+int32_t rlt_tensor__sample_dirichlet(const rlt_tensor *self, const rlt_generator *generator, rlt_tensor **out0);
+
+/* ---- multinomial ---- */
 
 /**
  * Draws indices with probabilities proportional to the weights of each row.
@@ -744,7 +784,7 @@ int32_t rlt_tensor__sample_dirichlet(const rlt_tensor *self_, const rlt_generato
  * `multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) ->
  * Tensor`
  */
-int32_t rlt_tensor_multinomial(const rlt_tensor *self_,
+int32_t rlt_tensor_multinomial(const rlt_tensor *self,
                                int64_t num_samples,
                                int32_t replacement,
                                const rlt_generator *generator,
@@ -763,11 +803,13 @@ int32_t rlt_tensor_multinomial(const rlt_tensor *self_,
  * `multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_multinomial_out(const rlt_tensor *self_,
+int32_t rlt_tensor_multinomial_out(const rlt_tensor *self,
                                    int64_t num_samples,
                                    int32_t replacement,
                                    const rlt_generator *generator,
                                    const rlt_tensor *out);
+
+/* ---- randint_like ---- */
 
 /**
  * Draws integers, each equally likely, below `high`, as many as another tensor has elements.
@@ -780,7 +822,7 @@ int32_t rlt_tensor_multinomial_out(const rlt_tensor *self_,
  * `randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device?
  * device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_randint_like(const rlt_tensor *self_,
+int32_t rlt_tensor_randint_like(const rlt_tensor *self,
                                 int64_t high,
                                 const rlt_tensor_options *options,
                                 const int32_t *memory_format,
@@ -799,7 +841,7 @@ int32_t rlt_tensor_randint_like(const rlt_tensor *self_,
  * layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) ->
  * Tensor`
  */
-int32_t rlt_tensor_randint_like_low_dtype(const rlt_tensor *self_,
+int32_t rlt_tensor_randint_like_low_dtype(const rlt_tensor *self,
                                           int64_t low,
                                           int64_t high,
                                           const rlt_tensor_options *options,

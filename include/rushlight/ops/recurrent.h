@@ -15,6 +15,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- lstm ---- */
+
 /**
  * Layers of long short-term memory over a sequence: the outputs, and the last output and cell state of
  * each layer.
@@ -74,6 +76,8 @@ int32_t rlt_tensor_lstm_data(const rlt_tensor *data,
                              rlt_tensor **out1,
                              rlt_tensor **out2);
 
+/* ---- gru ---- */
+
 /**
  * Layers of gated recurrent units over a sequence: the outputs, and the last state of each layer.
  *
@@ -128,6 +132,8 @@ int32_t rlt_tensor_gru_data(const rlt_tensor *data,
                             rlt_tensor **out0,
                             rlt_tensor **out1);
 
+/* ---- rnn_tanh ---- */
+
 /**
  * Recurrent layers with tanh over a sequence: the outputs, and the last state of each layer.
  *
@@ -179,6 +185,8 @@ int32_t rlt_tensor_rnn_tanh_data(const rlt_tensor *data,
                                  int32_t bidirectional,
                                  rlt_tensor **out0,
                                  rlt_tensor **out1);
+
+/* ---- rnn_relu ---- */
 
 /**
  * Recurrent layers with the positive part over a sequence: the outputs, and the last state of each
@@ -233,6 +241,8 @@ int32_t rlt_tensor_rnn_relu_data(const rlt_tensor *data,
                                  rlt_tensor **out0,
                                  rlt_tensor **out1);
 
+/* ---- lstm_cell ---- */
+
 /**
  * One step of long short-term memory: the output and the cell state.
  *
@@ -255,6 +265,8 @@ int32_t rlt_tensor_lstm_cell(const rlt_tensor *input,
                              rlt_tensor **out0,
                              rlt_tensor **out1);
 
+/* ---- gru_cell ---- */
+
 /**
  * One step of a gated recurrent unit.
  *
@@ -275,6 +287,8 @@ int32_t rlt_tensor_gru_cell(const rlt_tensor *input,
                             const rlt_tensor *b_hh,
                             rlt_tensor **out0);
 
+/* ---- rnn_tanh_cell ---- */
+
 /**
  * One step of a recurrent layer with tanh.
  *
@@ -293,6 +307,8 @@ int32_t rlt_tensor_rnn_tanh_cell(const rlt_tensor *input,
                                  const rlt_tensor *b_ih,
                                  const rlt_tensor *b_hh,
                                  rlt_tensor **out0);
+
+/* ---- rnn_relu_cell ---- */
 
 /**
  * One step of a recurrent layer with the positive part.
@@ -313,6 +329,8 @@ int32_t rlt_tensor_rnn_relu_cell(const rlt_tensor *input,
                                  const rlt_tensor *b_hh,
                                  rlt_tensor **out0);
 
+/* ---- _pack_padded_sequence ---- */
+
 /**
  * Padded sequences without their padding, step by step, and how many there are at each step.
  *
@@ -328,6 +346,8 @@ int32_t rlt_tensor__pack_padded_sequence(const rlt_tensor *input,
                                          int32_t batch_first,
                                          rlt_tensor **out0,
                                          rlt_tensor **out1);
+
+/* ---- _pad_packed_sequence ---- */
 
 /**
  * Packed sequences padded to one length, and their lengths.

@@ -2,6 +2,21 @@
 
 /**
  * # Sums, means and largest elements, over everything or over dimensions.
+ *
+ *     // sum([[1, 2], [3, 4]], 0) -> [4, 6]
+ *     const int64_t self_data[] = {1, 2, 3, 4};
+ *     const int64_t self_sizes[] = {2, 2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 2, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_sum_dim_IntList(self, (const int64_t[]){0}, 1, 0, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 4 6
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_REDUCTION_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- sum ---- */
+
 /**
  * Adds all elements; bool and integers give int64.
  *
@@ -25,7 +42,7 @@ extern "C" {
  *
  * `sum(Tensor self, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_sum(const rlt_tensor *self_, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_sum(const rlt_tensor *self, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Adds the elements along dimensions; none given means all.
@@ -37,7 +54,7 @@ int32_t rlt_tensor_sum(const rlt_tensor *self_, const int32_t *dtype, rlt_tensor
  *
  * `sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_sum_dim_IntList(const rlt_tensor *self_,
+int32_t rlt_tensor_sum_dim_IntList(const rlt_tensor *self,
                                    const int64_t *dim,
                                    int64_t dim_len,
                                    int32_t keepdim,
@@ -56,12 +73,14 @@ int32_t rlt_tensor_sum_dim_IntList(const rlt_tensor *self_,
  * `sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sum_IntList_out(const rlt_tensor *self_,
+int32_t rlt_tensor_sum_IntList_out(const rlt_tensor *self,
                                    const int64_t *dim,
                                    int64_t dim_len,
                                    int32_t keepdim,
                                    const int32_t *dtype,
                                    const rlt_tensor *out);
+
+/* ---- mean ---- */
 
 /**
  * Averages all elements.
@@ -73,7 +92,7 @@ int32_t rlt_tensor_sum_IntList_out(const rlt_tensor *self_,
  *
  * `mean(Tensor self, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_mean(const rlt_tensor *self_, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_mean(const rlt_tensor *self, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Averages all elements.
@@ -86,7 +105,7 @@ int32_t rlt_tensor_mean(const rlt_tensor *self_, const int32_t *dtype, rlt_tenso
  *
  * `mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_mean_dtype_out(const rlt_tensor *self_, const int32_t *dtype, const rlt_tensor *out);
+int32_t rlt_tensor_mean_dtype_out(const rlt_tensor *self, const int32_t *dtype, const rlt_tensor *out);
 
 /**
  * Averages the elements along dimensions; none given means all.
@@ -99,7 +118,7 @@ int32_t rlt_tensor_mean_dtype_out(const rlt_tensor *self_, const int32_t *dtype,
  *
  * `mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_mean_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_mean_dim(const rlt_tensor *self,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
@@ -119,12 +138,14 @@ int32_t rlt_tensor_mean_dim(const rlt_tensor *self_,
  * `mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_mean_out(const rlt_tensor *self_,
+int32_t rlt_tensor_mean_out(const rlt_tensor *self,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
                             const int32_t *dtype,
                             const rlt_tensor *out);
+
+/* ---- max ---- */
 
 /**
  * Finds the largest element; NaN wins. Ties share the gradient.
@@ -136,7 +157,7 @@ int32_t rlt_tensor_mean_out(const rlt_tensor *self_,
  *
  * `max(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_max(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_max(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Finds the largest element; NaN wins. Ties share the gradient.
@@ -149,7 +170,7 @@ int32_t rlt_tensor_max(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_max_unary_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_max_unary_out(const rlt_tensor *self, const rlt_tensor *out);
 
 /**
  * Finds the largest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -162,7 +183,7 @@ int32_t rlt_tensor_max_unary_out(const rlt_tensor *self_, const rlt_tensor *out)
  *
  * `max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_max_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_max_dim(const rlt_tensor *self, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Finds the largest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -177,11 +198,13 @@ int32_t rlt_tensor_max_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim
  * `max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) ->
  * (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_max_dim_max(const rlt_tensor *self_,
+int32_t rlt_tensor_max_dim_max(const rlt_tensor *self,
                                int64_t dim,
                                int32_t keepdim,
                                const rlt_tensor *max,
                                const rlt_tensor *max_values);
+
+/* ---- amax ---- */
 
 /**
  * Finds the largest element along dimensions; none given means all. Ties share the gradient.
@@ -194,7 +217,7 @@ int32_t rlt_tensor_max_dim_max(const rlt_tensor *self_,
  *
  * `amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_amax(const rlt_tensor *self_,
+int32_t rlt_tensor_amax(const rlt_tensor *self,
                         const int64_t *dim,
                         int64_t dim_len,
                         int32_t keepdim,
@@ -212,11 +235,13 @@ int32_t rlt_tensor_amax(const rlt_tensor *self_,
  *
  * `amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_amax_out(const rlt_tensor *self_,
+int32_t rlt_tensor_amax_out(const rlt_tensor *self,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
                             const rlt_tensor *out);
+
+/* ---- argmax ---- */
 
 /**
  * Finds where the largest element stands, along a dimension or in the flattened tensor.
@@ -229,7 +254,7 @@ int32_t rlt_tensor_amax_out(const rlt_tensor *self_,
  *
  * `argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_argmax(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, rlt_tensor **out0);
+int32_t rlt_tensor_argmax(const rlt_tensor *self, const int64_t *dim, int32_t keepdim, rlt_tensor **out0);
 
 /**
  * Finds where the largest element stands, along a dimension or in the flattened tensor.
@@ -243,7 +268,9 @@ int32_t rlt_tensor_argmax(const rlt_tensor *self_, const int64_t *dim, int32_t k
  *
  * `argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_argmax_out(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, const rlt_tensor *out);
+int32_t rlt_tensor_argmax_out(const rlt_tensor *self, const int64_t *dim, int32_t keepdim, const rlt_tensor *out);
+
+/* ---- topk ---- */
 
 /**
  * Finds the k largest or smallest elements along a dimension, and where they stand.
@@ -257,7 +284,7 @@ int32_t rlt_tensor_argmax_out(const rlt_tensor *self_, const int64_t *dim, int32
  * `topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor
  * indices)`
  */
-int32_t rlt_tensor_topk(const rlt_tensor *self_,
+int32_t rlt_tensor_topk(const rlt_tensor *self,
                         int64_t k,
                         int64_t dim,
                         int32_t largest,
@@ -278,13 +305,15 @@ int32_t rlt_tensor_topk(const rlt_tensor *self_,
  * `topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!)
  * values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_topk_values(const rlt_tensor *self_,
+int32_t rlt_tensor_topk_values(const rlt_tensor *self,
                                int64_t k,
                                int64_t dim,
                                int32_t largest,
                                int32_t sorted,
                                const rlt_tensor *values,
                                const rlt_tensor *indices);
+
+/* ---- min ---- */
 
 /**
  * Finds the smallest element; NaN wins. Ties share the gradient.
@@ -296,7 +325,7 @@ int32_t rlt_tensor_topk_values(const rlt_tensor *self_,
  *
  * `min(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_min(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_min(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Finds the smallest element; NaN wins. Ties share the gradient.
@@ -309,7 +338,7 @@ int32_t rlt_tensor_min(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_min_unary_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_min_unary_out(const rlt_tensor *self, const rlt_tensor *out);
 
 /**
  * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -322,7 +351,7 @@ int32_t rlt_tensor_min_unary_out(const rlt_tensor *self_, const rlt_tensor *out)
  *
  * `min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_min_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_min_dim(const rlt_tensor *self, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -337,11 +366,13 @@ int32_t rlt_tensor_min_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim
  * `min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) ->
  * (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_min_dim_min(const rlt_tensor *self_,
+int32_t rlt_tensor_min_dim_min(const rlt_tensor *self,
                                int64_t dim,
                                int32_t keepdim,
                                const rlt_tensor *min,
                                const rlt_tensor *min_indices);
+
+/* ---- amin ---- */
 
 /**
  * Finds the smallest element along dimensions; none given means all. Ties share the gradient.
@@ -354,7 +385,7 @@ int32_t rlt_tensor_min_dim_min(const rlt_tensor *self_,
  *
  * `amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_amin(const rlt_tensor *self_,
+int32_t rlt_tensor_amin(const rlt_tensor *self,
                         const int64_t *dim,
                         int64_t dim_len,
                         int32_t keepdim,
@@ -372,11 +403,13 @@ int32_t rlt_tensor_amin(const rlt_tensor *self_,
  *
  * `amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_amin_out(const rlt_tensor *self_,
+int32_t rlt_tensor_amin_out(const rlt_tensor *self,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
                             const rlt_tensor *out);
+
+/* ---- argmin ---- */
 
 /**
  * Finds where the smallest element stands, along a dimension or in the flattened tensor.
@@ -389,7 +422,7 @@ int32_t rlt_tensor_amin_out(const rlt_tensor *self_,
  *
  * `argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_argmin(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, rlt_tensor **out0);
+int32_t rlt_tensor_argmin(const rlt_tensor *self, const int64_t *dim, int32_t keepdim, rlt_tensor **out0);
 
 /**
  * Finds where the smallest element stands, along a dimension or in the flattened tensor.
@@ -403,7 +436,9 @@ int32_t rlt_tensor_argmin(const rlt_tensor *self_, const int64_t *dim, int32_t k
  *
  * `argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_argmin_out(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, const rlt_tensor *out);
+int32_t rlt_tensor_argmin_out(const rlt_tensor *self, const int64_t *dim, int32_t keepdim, const rlt_tensor *out);
+
+/* ---- any ---- */
 
 /**
  * Tells whether any element differs from zero.
@@ -415,7 +450,7 @@ int32_t rlt_tensor_argmin_out(const rlt_tensor *self_, const int64_t *dim, int32
  *
  * `any(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_any(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_any(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Tells whether any element differs from zero.
@@ -428,7 +463,7 @@ int32_t rlt_tensor_any(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_any_all_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_any_all_out(const rlt_tensor *self, const rlt_tensor *out);
 
 /**
  * Tells whether any element differs from zero, along a dimension.
@@ -441,7 +476,7 @@ int32_t rlt_tensor_any_all_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_any_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0);
+int32_t rlt_tensor_any_dim(const rlt_tensor *self, int64_t dim, int32_t keepdim, rlt_tensor **out0);
 
 /**
  * Tells whether any element differs from zero, along a dimension.
@@ -455,7 +490,7 @@ int32_t rlt_tensor_any_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim
  *
  * `any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_any_out(const rlt_tensor *self_, int64_t dim, int32_t keepdim, const rlt_tensor *out);
+int32_t rlt_tensor_any_out(const rlt_tensor *self, int64_t dim, int32_t keepdim, const rlt_tensor *out);
 
 /**
  * Tells whether any element differs from zero, along dimensions; none given means all, an empty list
@@ -469,7 +504,7 @@ int32_t rlt_tensor_any_out(const rlt_tensor *self_, int64_t dim, int32_t keepdim
  *
  * `any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_any_dims(const rlt_tensor *self_,
+int32_t rlt_tensor_any_dims(const rlt_tensor *self,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
@@ -488,11 +523,13 @@ int32_t rlt_tensor_any_dims(const rlt_tensor *self_,
  *
  * `any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_any_dims_out(const rlt_tensor *self_,
+int32_t rlt_tensor_any_dims_out(const rlt_tensor *self,
                                 const int64_t *dim,
                                 int64_t dim_len,
                                 int32_t keepdim,
                                 const rlt_tensor *out);
+
+/* ---- all ---- */
 
 /**
  * Tells whether all elements differ from zero.
@@ -504,7 +541,7 @@ int32_t rlt_tensor_any_dims_out(const rlt_tensor *self_,
  *
  * `all(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_all(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_all(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Tells whether all elements differ from zero.
@@ -517,7 +554,7 @@ int32_t rlt_tensor_all(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_all_all_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_all_all_out(const rlt_tensor *self, const rlt_tensor *out);
 
 /**
  * Tells whether all elements differ from zero, along a dimension.
@@ -530,7 +567,7 @@ int32_t rlt_tensor_all_all_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_all_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0);
+int32_t rlt_tensor_all_dim(const rlt_tensor *self, int64_t dim, int32_t keepdim, rlt_tensor **out0);
 
 /**
  * Tells whether all elements differ from zero, along a dimension.
@@ -544,7 +581,7 @@ int32_t rlt_tensor_all_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim
  *
  * `all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_all_out(const rlt_tensor *self_, int64_t dim, int32_t keepdim, const rlt_tensor *out);
+int32_t rlt_tensor_all_out(const rlt_tensor *self, int64_t dim, int32_t keepdim, const rlt_tensor *out);
 
 /**
  * Tells whether all elements differ from zero, along dimensions; none given means all, an empty list
@@ -558,7 +595,7 @@ int32_t rlt_tensor_all_out(const rlt_tensor *self_, int64_t dim, int32_t keepdim
  *
  * `all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_all_dims(const rlt_tensor *self_,
+int32_t rlt_tensor_all_dims(const rlt_tensor *self,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
@@ -577,11 +614,13 @@ int32_t rlt_tensor_all_dims(const rlt_tensor *self_,
  *
  * `all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_all_dims_out(const rlt_tensor *self_,
+int32_t rlt_tensor_all_dims_out(const rlt_tensor *self,
                                 const int64_t *dim,
                                 int64_t dim_len,
                                 int32_t keepdim,
                                 const rlt_tensor *out);
+
+/* ---- var ---- */
 
 /**
  * Takes the variance of all elements.
@@ -593,7 +632,7 @@ int32_t rlt_tensor_all_dims_out(const rlt_tensor *self_,
  *
  * `var(Tensor self, bool unbiased=True) -> Tensor`
  */
-int32_t rlt_tensor_var(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0);
+int32_t rlt_tensor_var(const rlt_tensor *self, int32_t unbiased, rlt_tensor **out0);
 
 /**
  * Takes the variance along dimensions; none given means all.
@@ -606,7 +645,7 @@ int32_t rlt_tensor_var(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **o
  *
  * `var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_var_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_var_dim(const rlt_tensor *self,
                            const int64_t *dim,
                            int64_t dim_len,
                            int32_t unbiased,
@@ -626,7 +665,7 @@ int32_t rlt_tensor_var_dim(const rlt_tensor *self_,
  * `var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_var_out(const rlt_tensor *self_,
+int32_t rlt_tensor_var_out(const rlt_tensor *self,
                            const int64_t *dim,
                            int64_t dim_len,
                            int32_t unbiased,
@@ -646,7 +685,7 @@ int32_t rlt_tensor_var_out(const rlt_tensor *self_,
  * `var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
  * Tensor`
  */
-int32_t rlt_tensor_var_correction(const rlt_tensor *self_,
+int32_t rlt_tensor_var_correction(const rlt_tensor *self,
                                   const int64_t *dim,
                                   int64_t dim_len,
                                   const rlt_scalar *correction,
@@ -667,12 +706,14 @@ int32_t rlt_tensor_var_correction(const rlt_tensor *self_,
  * `var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_var_correction_out(const rlt_tensor *self_,
+int32_t rlt_tensor_var_correction_out(const rlt_tensor *self,
                                       const int64_t *dim,
                                       int64_t dim_len,
                                       const rlt_scalar *correction,
                                       int32_t keepdim,
                                       const rlt_tensor *out);
+
+/* ---- cumsum ---- */
 
 /**
  * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
@@ -684,7 +725,7 @@ int32_t rlt_tensor_var_correction_out(const rlt_tensor *self_,
  *
  * `cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_cumsum(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_cumsum(const rlt_tensor *self, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
@@ -697,7 +738,7 @@ int32_t rlt_tensor_cumsum(const rlt_tensor *self_, int64_t dim, const int32_t *d
  *
  * `cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cumsum_(const rlt_tensor *self_, int64_t dim, const int32_t *dtype);
+int32_t rlt_tensor_cumsum_(const rlt_tensor *self, int64_t dim, const int32_t *dtype);
 
 /**
  * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
@@ -710,19 +751,23 @@ int32_t rlt_tensor_cumsum_(const rlt_tensor *self_, int64_t dim, const int32_t *
  *
  * `cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cumsum_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+int32_t rlt_tensor_cumsum_out(const rlt_tensor *self, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+
+/* ---- _cumsum_from_end ---- */
 
 /**
  * The gradient of cumsum: partial sums from the other end.
  *
- * `out_i = sum of self_i to self_(n-1)`
+ * `out_i = sum of self_i to self(n-1)`
  *
  * Shapes: `(*) -> (*)`.
  * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
  *
  * `_cumsum_from_end(Tensor self, int dim) -> Tensor`
  */
-int32_t rlt_tensor__cumsum_from_end(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor__cumsum_from_end(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
+
+/* ---- std ---- */
 
 /**
  * Takes the standard deviation of all elements.
@@ -734,7 +779,7 @@ int32_t rlt_tensor__cumsum_from_end(const rlt_tensor *self_, int64_t dim, rlt_te
  *
  * `std(Tensor self, bool unbiased=True) -> Tensor`
  */
-int32_t rlt_tensor_std(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0);
+int32_t rlt_tensor_std(const rlt_tensor *self, int32_t unbiased, rlt_tensor **out0);
 
 /**
  * Takes the standard deviation along dimensions; none given means all.
@@ -747,7 +792,7 @@ int32_t rlt_tensor_std(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **o
  *
  * `std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_std_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_std_dim(const rlt_tensor *self,
                            const int64_t *dim,
                            int64_t dim_len,
                            int32_t unbiased,
@@ -767,7 +812,7 @@ int32_t rlt_tensor_std_dim(const rlt_tensor *self_,
  * `std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
  * Tensor(a!)`
  */
-int32_t rlt_tensor_std_out(const rlt_tensor *self_,
+int32_t rlt_tensor_std_out(const rlt_tensor *self,
                            const int64_t *dim,
                            int64_t dim_len,
                            int32_t unbiased,
@@ -787,7 +832,7 @@ int32_t rlt_tensor_std_out(const rlt_tensor *self_,
  * `std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
  * Tensor`
  */
-int32_t rlt_tensor_std_correction(const rlt_tensor *self_,
+int32_t rlt_tensor_std_correction(const rlt_tensor *self,
                                   const int64_t *dim,
                                   int64_t dim_len,
                                   const rlt_scalar *correction,
@@ -808,12 +853,14 @@ int32_t rlt_tensor_std_correction(const rlt_tensor *self_,
  * `std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_std_correction_out(const rlt_tensor *self_,
+int32_t rlt_tensor_std_correction_out(const rlt_tensor *self,
                                       const int64_t *dim,
                                       int64_t dim_len,
                                       const rlt_scalar *correction,
                                       int32_t keepdim,
                                       const rlt_tensor *out);
+
+/* ---- var_mean ---- */
 
 /**
  * Takes the variance and the mean of all elements.
@@ -825,7 +872,7 @@ int32_t rlt_tensor_std_correction_out(const rlt_tensor *self_,
  *
  * `var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_var_mean(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_var_mean(const rlt_tensor *self, int32_t unbiased, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Takes the variance and the mean along dimensions; none given means all.
@@ -838,7 +885,7 @@ int32_t rlt_tensor_var_mean(const rlt_tensor *self_, int32_t unbiased, rlt_tenso
  *
  * `var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_var_mean_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_var_mean_dim(const rlt_tensor *self,
                                 const int64_t *dim,
                                 int64_t dim_len,
                                 int32_t unbiased,
@@ -859,13 +906,15 @@ int32_t rlt_tensor_var_mean_dim(const rlt_tensor *self_,
  * `var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
  * -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_var_mean_correction(const rlt_tensor *self_,
+int32_t rlt_tensor_var_mean_correction(const rlt_tensor *self,
                                        const int64_t *dim,
                                        int64_t dim_len,
                                        const rlt_scalar *correction,
                                        int32_t keepdim,
                                        rlt_tensor **out0,
                                        rlt_tensor **out1);
+
+/* ---- std_mean ---- */
 
 /**
  * Takes the standard deviation and the mean of all elements.
@@ -877,7 +926,7 @@ int32_t rlt_tensor_var_mean_correction(const rlt_tensor *self_,
  *
  * `std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_std_mean(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_std_mean(const rlt_tensor *self, int32_t unbiased, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Takes the standard deviation and the mean along dimensions; none given means all.
@@ -890,7 +939,7 @@ int32_t rlt_tensor_std_mean(const rlt_tensor *self_, int32_t unbiased, rlt_tenso
  *
  * `std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_std_mean_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_std_mean_dim(const rlt_tensor *self,
                                 const int64_t *dim,
                                 int64_t dim_len,
                                 int32_t unbiased,
@@ -911,13 +960,15 @@ int32_t rlt_tensor_std_mean_dim(const rlt_tensor *self_,
  * `std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
  * -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor_std_mean_correction(const rlt_tensor *self_,
+int32_t rlt_tensor_std_mean_correction(const rlt_tensor *self,
                                        const int64_t *dim,
                                        int64_t dim_len,
                                        const rlt_scalar *correction,
                                        int32_t keepdim,
                                        rlt_tensor **out0,
                                        rlt_tensor **out1);
+
+/* ---- aminmax ---- */
 
 /**
  * Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
@@ -930,7 +981,7 @@ int32_t rlt_tensor_std_mean_correction(const rlt_tensor *self_,
  *
  * `aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)`
  */
-int32_t rlt_tensor_aminmax(const rlt_tensor *self_,
+int32_t rlt_tensor_aminmax(const rlt_tensor *self,
                            const int64_t *dim,
                            int32_t keepdim,
                            rlt_tensor **out0,
@@ -949,11 +1000,13 @@ int32_t rlt_tensor_aminmax(const rlt_tensor *self_,
  * `aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) ->
  * (Tensor(a!) min, Tensor(b!) max)`
  */
-int32_t rlt_tensor_aminmax_out(const rlt_tensor *self_,
+int32_t rlt_tensor_aminmax_out(const rlt_tensor *self,
                                const int64_t *dim,
                                int32_t keepdim,
                                const rlt_tensor *min,
                                const rlt_tensor *max);
+
+/* ---- prod ---- */
 
 /**
  * Multiplies all elements; bool and integers give int64.
@@ -965,7 +1018,7 @@ int32_t rlt_tensor_aminmax_out(const rlt_tensor *self_,
  *
  * `prod(Tensor self, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_prod(const rlt_tensor *self_, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_prod(const rlt_tensor *self, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Multiplies the elements along a dimension; bool and integers give int64.
@@ -977,7 +1030,7 @@ int32_t rlt_tensor_prod(const rlt_tensor *self_, const int32_t *dtype, rlt_tenso
  *
  * `prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_prod_dim_int(const rlt_tensor *self_,
+int32_t rlt_tensor_prod_dim_int(const rlt_tensor *self,
                                 int64_t dim,
                                 int32_t keepdim,
                                 const int32_t *dtype,
@@ -995,11 +1048,13 @@ int32_t rlt_tensor_prod_dim_int(const rlt_tensor *self_,
  * `prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
  * -> Tensor(a!)`
  */
-int32_t rlt_tensor_prod_int_out(const rlt_tensor *self_,
+int32_t rlt_tensor_prod_int_out(const rlt_tensor *self,
                                 int64_t dim,
                                 int32_t keepdim,
                                 const int32_t *dtype,
                                 const rlt_tensor *out);
+
+/* ---- count_nonzero ---- */
 
 /**
  * Counts the elements that differ from zero, along a dimension or of all.
@@ -1011,7 +1066,7 @@ int32_t rlt_tensor_prod_int_out(const rlt_tensor *self_,
  *
  * `count_nonzero(Tensor self, int? dim=None) -> Tensor`
  */
-int32_t rlt_tensor_count_nonzero(const rlt_tensor *self_, const int64_t *dim, rlt_tensor **out0);
+int32_t rlt_tensor_count_nonzero(const rlt_tensor *self, const int64_t *dim, rlt_tensor **out0);
 
 /**
  * Counts the elements that differ from zero along dimensions; none given means all.
@@ -1023,10 +1078,12 @@ int32_t rlt_tensor_count_nonzero(const rlt_tensor *self_, const int64_t *dim, rl
  *
  * `count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor`
  */
-int32_t rlt_tensor_count_nonzero_dim_IntList(const rlt_tensor *self_,
+int32_t rlt_tensor_count_nonzero_dim_IntList(const rlt_tensor *self,
                                              const int64_t *dim,
                                              int64_t dim_len,
                                              rlt_tensor **out0);
+
+/* ---- logsumexp ---- */
 
 /**
  * The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
@@ -1038,7 +1095,7 @@ int32_t rlt_tensor_count_nonzero_dim_IntList(const rlt_tensor *self_,
  *
  * `logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_logsumexp(const rlt_tensor *self_,
+int32_t rlt_tensor_logsumexp(const rlt_tensor *self,
                              const int64_t *dim,
                              int64_t dim_len,
                              int32_t keepdim,
@@ -1055,11 +1112,13 @@ int32_t rlt_tensor_logsumexp(const rlt_tensor *self_,
  *
  * `logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logsumexp_out(const rlt_tensor *self_,
+int32_t rlt_tensor_logsumexp_out(const rlt_tensor *self,
                                  const int64_t *dim,
                                  int64_t dim_len,
                                  int32_t keepdim,
                                  const rlt_tensor *out);
+
+/* ---- cumprod ---- */
 
 /**
  * Multiplies the elements along a dimension, keeping every partial product; bool and integers give
@@ -1072,7 +1131,7 @@ int32_t rlt_tensor_logsumexp_out(const rlt_tensor *self_,
  *
  * `cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_cumprod(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+int32_t rlt_tensor_cumprod(const rlt_tensor *self, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Multiplies the elements along a dimension, keeping every partial product; bool and integers give
@@ -1086,7 +1145,7 @@ int32_t rlt_tensor_cumprod(const rlt_tensor *self_, int64_t dim, const int32_t *
  *
  * `cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cumprod_(const rlt_tensor *self_, int64_t dim, const int32_t *dtype);
+int32_t rlt_tensor_cumprod_(const rlt_tensor *self, int64_t dim, const int32_t *dtype);
 
 /**
  * Multiplies the elements along a dimension, keeping every partial product; bool and integers give
@@ -1100,7 +1159,9 @@ int32_t rlt_tensor_cumprod_(const rlt_tensor *self_, int64_t dim, const int32_t 
  *
  * `cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_cumprod_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+int32_t rlt_tensor_cumprod_out(const rlt_tensor *self, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+
+/* ---- logcumsumexp ---- */
 
 /**
  * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
@@ -1113,7 +1174,7 @@ int32_t rlt_tensor_cumprod_out(const rlt_tensor *self_, int64_t dim, const int32
  *
  * `logcumsumexp(Tensor self, int dim) -> Tensor`
  */
-int32_t rlt_tensor_logcumsumexp(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_logcumsumexp(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
 
 /**
  * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
@@ -1127,7 +1188,9 @@ int32_t rlt_tensor_logcumsumexp(const rlt_tensor *self_, int64_t dim, rlt_tensor
  *
  * `logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_logcumsumexp_out(const rlt_tensor *self_, int64_t dim, const rlt_tensor *out);
+int32_t rlt_tensor_logcumsumexp_out(const rlt_tensor *self, int64_t dim, const rlt_tensor *out);
+
+/* ---- sum_to_size ---- */
 
 /**
  * Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
@@ -1139,7 +1202,9 @@ int32_t rlt_tensor_logcumsumexp_out(const rlt_tensor *self_, int64_t dim, const 
  *
  * `sum_to_size(Tensor self, int[] size) -> Tensor`
  */
-int32_t rlt_tensor_sum_to_size(const rlt_tensor *self_, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+int32_t rlt_tensor_sum_to_size(const rlt_tensor *self, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+
+/* ---- linalg_vector_norm ---- */
 
 /**
  * Takes the norm of any order along dimensions; none given means all.
@@ -1154,7 +1219,7 @@ int32_t rlt_tensor_sum_to_size(const rlt_tensor *self_, const int64_t *size, int
  * `linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType?
  * dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_linalg_vector_norm(const rlt_tensor *self_,
+int32_t rlt_tensor_linalg_vector_norm(const rlt_tensor *self,
                                       const rlt_scalar *ord,
                                       const int64_t *dim,
                                       int64_t dim_len,
@@ -1176,13 +1241,15 @@ int32_t rlt_tensor_linalg_vector_norm(const rlt_tensor *self_,
  * `linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
  * ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_linalg_vector_norm_out(const rlt_tensor *self_,
+int32_t rlt_tensor_linalg_vector_norm_out(const rlt_tensor *self,
                                           const rlt_scalar *ord,
                                           const int64_t *dim,
                                           int64_t dim_len,
                                           int32_t keepdim,
                                           const int32_t *dtype,
                                           const rlt_tensor *out);
+
+/* ---- norm ---- */
 
 /**
  * Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
@@ -1194,7 +1261,7 @@ int32_t rlt_tensor_linalg_vector_norm_out(const rlt_tensor *self_,
  *
  * `norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor`
  */
-int32_t rlt_tensor_norm_ScalarOpt_dtype(const rlt_tensor *self_, const rlt_scalar *p, int32_t dtype, rlt_tensor **out0);
+int32_t rlt_tensor_norm_ScalarOpt_dtype(const rlt_tensor *self, const rlt_scalar *p, int32_t dtype, rlt_tensor **out0);
 
 /**
  * Takes the norm of all elements.
@@ -1206,7 +1273,7 @@ int32_t rlt_tensor_norm_ScalarOpt_dtype(const rlt_tensor *self_, const rlt_scala
  *
  * `norm.Scalar(Tensor self, Scalar p=2) -> Tensor`
  */
-int32_t rlt_tensor_norm_Scalar(const rlt_tensor *self_, const rlt_scalar *p, rlt_tensor **out0);
+int32_t rlt_tensor_norm_Scalar(const rlt_tensor *self, const rlt_scalar *p, rlt_tensor **out0);
 
 /**
  * Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
@@ -1220,7 +1287,7 @@ int32_t rlt_tensor_norm_Scalar(const rlt_tensor *self_, const rlt_scalar *p, rlt
  * `norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) ->
  * Tensor`
  */
-int32_t rlt_tensor_norm_ScalarOpt_dim_dtype(const rlt_tensor *self_,
+int32_t rlt_tensor_norm_ScalarOpt_dim_dtype(const rlt_tensor *self,
                                             const rlt_scalar *p,
                                             const int64_t *dim,
                                             int64_t dim_len,
@@ -1241,7 +1308,7 @@ int32_t rlt_tensor_norm_ScalarOpt_dim_dtype(const rlt_tensor *self_,
  * `norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_norm_dtype_out(const rlt_tensor *self_,
+int32_t rlt_tensor_norm_dtype_out(const rlt_tensor *self,
                                   const rlt_scalar *p,
                                   const int64_t *dim,
                                   int64_t dim_len,
@@ -1260,7 +1327,7 @@ int32_t rlt_tensor_norm_dtype_out(const rlt_tensor *self_,
  *
  * `norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_norm_ScalarOpt_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_norm_ScalarOpt_dim(const rlt_tensor *self,
                                       const rlt_scalar *p,
                                       const int64_t *dim,
                                       int64_t dim_len,
@@ -1279,12 +1346,14 @@ int32_t rlt_tensor_norm_ScalarOpt_dim(const rlt_tensor *self_,
  *
  * `norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_norm_out(const rlt_tensor *self_,
+int32_t rlt_tensor_norm_out(const rlt_tensor *self,
                             const rlt_scalar *p,
                             const int64_t *dim,
                             int64_t dim_len,
                             int32_t keepdim,
                             const rlt_tensor *out);
+
+/* ---- frobenius_norm ---- */
 
 /**
  * Takes the Euclidean norm along dimensions; none given means all.
@@ -1297,7 +1366,7 @@ int32_t rlt_tensor_norm_out(const rlt_tensor *self_,
  *
  * `frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_frobenius_norm_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_frobenius_norm_dim(const rlt_tensor *self,
                                       const int64_t *dim,
                                       int64_t dim_len,
                                       int32_t keepdim,
@@ -1315,11 +1384,13 @@ int32_t rlt_tensor_frobenius_norm_dim(const rlt_tensor *self_,
  *
  * `frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_frobenius_norm_out(const rlt_tensor *self_,
+int32_t rlt_tensor_frobenius_norm_out(const rlt_tensor *self,
                                       const int64_t *dim,
                                       int64_t dim_len,
                                       int32_t keepdim,
                                       const rlt_tensor *out);
+
+/* ---- nansum ---- */
 
 /**
  * Adds the elements along dimensions, NaN as 0; none given means all.
@@ -1332,7 +1403,7 @@ int32_t rlt_tensor_frobenius_norm_out(const rlt_tensor *self_,
  *
  * `nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_nansum(const rlt_tensor *self_,
+int32_t rlt_tensor_nansum(const rlt_tensor *self,
                           const int64_t *dim,
                           int64_t dim_len,
                           int32_t keepdim,
@@ -1352,12 +1423,14 @@ int32_t rlt_tensor_nansum(const rlt_tensor *self_,
  * `nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!)
  * out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_nansum_out(const rlt_tensor *self_,
+int32_t rlt_tensor_nansum_out(const rlt_tensor *self,
                               const int64_t *dim,
                               int64_t dim_len,
                               int32_t keepdim,
                               const int32_t *dtype,
                               const rlt_tensor *out);
+
+/* ---- nanmean ---- */
 
 /**
  * Averages the elements along dimensions that are not NaN; none given means all.
@@ -1370,7 +1443,7 @@ int32_t rlt_tensor_nansum_out(const rlt_tensor *self_,
  *
  * `nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_nanmean(const rlt_tensor *self_,
+int32_t rlt_tensor_nanmean(const rlt_tensor *self,
                            const int64_t *dim,
                            int64_t dim_len,
                            int32_t keepdim,
@@ -1390,12 +1463,14 @@ int32_t rlt_tensor_nanmean(const rlt_tensor *self_,
  * `nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_nanmean_out(const rlt_tensor *self_,
+int32_t rlt_tensor_nanmean_out(const rlt_tensor *self,
                                const int64_t *dim,
                                int64_t dim_len,
                                int32_t keepdim,
                                const int32_t *dtype,
                                const rlt_tensor *out);
+
+/* ---- cummax ---- */
 
 /**
  * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
@@ -1408,7 +1483,7 @@ int32_t rlt_tensor_nanmean_out(const rlt_tensor *self_,
  *
  * `cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_cummax(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_cummax(const rlt_tensor *self, int64_t dim, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
@@ -1423,10 +1498,12 @@ int32_t rlt_tensor_cummax(const rlt_tensor *self_, int64_t dim, rlt_tensor **out
  * `cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values,
  * Tensor(b!) indices)`
  */
-int32_t rlt_tensor_cummax_out(const rlt_tensor *self_,
+int32_t rlt_tensor_cummax_out(const rlt_tensor *self,
                               int64_t dim,
                               const rlt_tensor *values,
                               const rlt_tensor *indices);
+
+/* ---- cummin ---- */
 
 /**
  * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
@@ -1439,7 +1516,7 @@ int32_t rlt_tensor_cummax_out(const rlt_tensor *self_,
  *
  * `cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_cummin(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_cummin(const rlt_tensor *self, int64_t dim, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
@@ -1454,10 +1531,12 @@ int32_t rlt_tensor_cummin(const rlt_tensor *self_, int64_t dim, rlt_tensor **out
  * `cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values,
  * Tensor(b!) indices)`
  */
-int32_t rlt_tensor_cummin_out(const rlt_tensor *self_,
+int32_t rlt_tensor_cummin_out(const rlt_tensor *self,
                               int64_t dim,
                               const rlt_tensor *values,
                               const rlt_tensor *indices);
+
+/* ---- median ---- */
 
 /**
  * Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the
@@ -1470,7 +1549,7 @@ int32_t rlt_tensor_cummin_out(const rlt_tensor *self_,
  *
  * `median(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_median(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_median(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is
@@ -1484,7 +1563,7 @@ int32_t rlt_tensor_median(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_median_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_median_dim(const rlt_tensor *self,
                               int64_t dim,
                               int32_t keepdim,
                               rlt_tensor **out0,
@@ -1504,11 +1583,13 @@ int32_t rlt_tensor_median_dim(const rlt_tensor *self_,
  * `median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!)
  * indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_median_dim_values(const rlt_tensor *self_,
+int32_t rlt_tensor_median_dim_values(const rlt_tensor *self,
                                      int64_t dim,
                                      int32_t keepdim,
                                      const rlt_tensor *values,
                                      const rlt_tensor *indices);
+
+/* ---- nanmedian ---- */
 
 /**
  * Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
@@ -1520,7 +1601,7 @@ int32_t rlt_tensor_median_dim_values(const rlt_tensor *self_,
  *
  * `nanmedian(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_nanmedian(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_nanmedian(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
@@ -1533,7 +1614,7 @@ int32_t rlt_tensor_nanmedian(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_nanmedian_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_nanmedian_dim(const rlt_tensor *self,
                                  int64_t dim,
                                  int32_t keepdim,
                                  rlt_tensor **out0,
@@ -1552,11 +1633,13 @@ int32_t rlt_tensor_nanmedian_dim(const rlt_tensor *self_,
  * `nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!)
  * indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_nanmedian_dim_values(const rlt_tensor *self_,
+int32_t rlt_tensor_nanmedian_dim_values(const rlt_tensor *self,
                                         int64_t dim,
                                         int32_t keepdim,
                                         const rlt_tensor *values,
                                         const rlt_tensor *indices);
+
+/* ---- value_selecting_reduction_backward ---- */
 
 /**
  * Puts the gradient of selected values back where they came from.

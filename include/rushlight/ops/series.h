@@ -2,6 +2,21 @@
 
 /**
  * # Differences, gradients, integrals and covariances of sampled values.
+ *
+ *     // diff([1, 4, 9]) -> [3, 5]
+ *     const int64_t self_data[] = {1, 4, 9};
+ *     const int64_t self_sizes[] = {3};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_diff(self, 1, -1, NULL, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 3 5
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_SERIES_H
@@ -15,11 +30,13 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- diff ---- */
+
 /**
  * Subtracts neighbours along a dimension, so many times, of which elements may be put before and
  * behind; truth values are compared.
  *
- * `out_i = self_(i + 1) - self_i`
+ * `out_i = self(i + 1) - self_i`
  *
  * Shapes: `(..., d, ...) -> (..., d - n, ...)`.
  * Errors: There must be a dimension; n must not be negative; what is joined must have the same other
@@ -27,12 +44,14 @@ extern "C" {
  *
  * `diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor`
  */
-int32_t rlt_tensor_diff(const rlt_tensor *self_,
+int32_t rlt_tensor_diff(const rlt_tensor *self,
                         int64_t n,
                         int64_t dim,
                         const rlt_tensor *prepend,
                         const rlt_tensor *append,
                         rlt_tensor **out0);
+
+/* ---- gradient ---- */
 
 /**
  * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples
@@ -48,7 +67,7 @@ int32_t rlt_tensor_diff(const rlt_tensor *self_,
  * `gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int edge_order=1) ->
  * Tensor[]`
  */
-int32_t rlt_tensor_gradient_scalarint(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_scalarint(const rlt_tensor *self,
                                       const rlt_scalar *spacing,
                                       const int64_t *dim,
                                       int64_t edge_order,
@@ -66,7 +85,7 @@ int32_t rlt_tensor_gradient_scalarint(const rlt_tensor *self_,
  *
  * `gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> Tensor[]`
  */
-int32_t rlt_tensor_gradient_scalararray(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_scalararray(const rlt_tensor *self,
                                         const rlt_scalar *spacing,
                                         const int64_t *dim,
                                         int64_t dim_len,
@@ -85,7 +104,7 @@ int32_t rlt_tensor_gradient_scalararray(const rlt_tensor *self_,
  *
  * `gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]`
  */
-int32_t rlt_tensor_gradient_array(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_array(const rlt_tensor *self,
                                   const int64_t *dim,
                                   int64_t dim_len,
                                   int64_t edge_order,
@@ -105,7 +124,7 @@ int32_t rlt_tensor_gradient_array(const rlt_tensor *self_,
  * `gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int edge_order=1) ->
  * Tensor[]`
  */
-int32_t rlt_tensor_gradient_scalarrayint(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_scalarrayint(const rlt_tensor *self,
                                          const rlt_scalar *spacing,
                                          int64_t spacing_len,
                                          const int64_t *dim,
@@ -124,7 +143,7 @@ int32_t rlt_tensor_gradient_scalarrayint(const rlt_tensor *self_,
  *
  * `gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) -> Tensor[]`
  */
-int32_t rlt_tensor_gradient_scalarrayarray(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_scalarrayarray(const rlt_tensor *self,
                                            const rlt_scalar *spacing,
                                            int64_t spacing_len,
                                            const int64_t *dim,
@@ -146,7 +165,7 @@ int32_t rlt_tensor_gradient_scalarrayarray(const rlt_tensor *self_,
  * `gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int edge_order=1) ->
  * Tensor[]`
  */
-int32_t rlt_tensor_gradient_tensorarrayint(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_tensorarrayint(const rlt_tensor *self,
                                            const rlt_tensor *const *spacing,
                                            int64_t spacing_len,
                                            const int64_t *dim,
@@ -166,13 +185,15 @@ int32_t rlt_tensor_gradient_tensorarrayint(const rlt_tensor *self_,
  *
  * `gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> Tensor[]`
  */
-int32_t rlt_tensor_gradient_tensorarray(const rlt_tensor *self_,
+int32_t rlt_tensor_gradient_tensorarray(const rlt_tensor *self,
                                         const rlt_tensor *const *spacing,
                                         int64_t spacing_len,
                                         const int64_t *dim,
                                         int64_t dim_len,
                                         int64_t edge_order,
                                         rlt_tensor_list **out0);
+
+/* ---- trapezoid ---- */
 
 /**
  * Integrates samples at given places along a dimension, by the trapezoidal rule.
@@ -187,6 +208,8 @@ int32_t rlt_tensor_gradient_tensorarray(const rlt_tensor *self_,
  */
 int32_t rlt_tensor_trapezoid_x(const rlt_tensor *y, const rlt_tensor *x, int64_t dim, rlt_tensor **out0);
 
+/* ---- trapz ---- */
+
 /**
  * Another name of `trapezoid`.
  *
@@ -199,6 +222,8 @@ int32_t rlt_tensor_trapezoid_x(const rlt_tensor *y, const rlt_tensor *x, int64_t
  * `trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor`
  */
 int32_t rlt_tensor_trapz_x(const rlt_tensor *y, const rlt_tensor *x, int64_t dim, rlt_tensor **out0);
+
+/* ---- cumulative_trapezoid ---- */
 
 /**
  * Integrates samples at given places along a dimension up to each, by the trapezoidal rule.
@@ -213,6 +238,8 @@ int32_t rlt_tensor_trapz_x(const rlt_tensor *y, const rlt_tensor *x, int64_t dim
  */
 int32_t rlt_tensor_cumulative_trapezoid_x(const rlt_tensor *y, const rlt_tensor *x, int64_t dim, rlt_tensor **out0);
 
+/* ---- trapezoid ---- */
+
 /**
  * Integrates samples at one distance along a dimension, by the trapezoidal rule.
  *
@@ -225,6 +252,8 @@ int32_t rlt_tensor_cumulative_trapezoid_x(const rlt_tensor *y, const rlt_tensor 
  * `trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor`
  */
 int32_t rlt_tensor_trapezoid_dx(const rlt_tensor *y, const rlt_scalar *dx, int64_t dim, rlt_tensor **out0);
+
+/* ---- trapz ---- */
 
 /**
  * Another name of `trapezoid`.
@@ -239,6 +268,8 @@ int32_t rlt_tensor_trapezoid_dx(const rlt_tensor *y, const rlt_scalar *dx, int64
  */
 int32_t rlt_tensor_trapz_dx(const rlt_tensor *y, double dx, int64_t dim, rlt_tensor **out0);
 
+/* ---- cumulative_trapezoid ---- */
+
 /**
  * Integrates samples at one distance along a dimension up to each, by the trapezoidal rule.
  *
@@ -252,6 +283,8 @@ int32_t rlt_tensor_trapz_dx(const rlt_tensor *y, double dx, int64_t dim, rlt_ten
  */
 int32_t rlt_tensor_cumulative_trapezoid_dx(const rlt_tensor *y, const rlt_scalar *dx, int64_t dim, rlt_tensor **out0);
 
+/* ---- cov ---- */
+
 /**
  * Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each
  * as often as `fweights` say and as important as `aweights` say.
@@ -264,11 +297,13 @@ int32_t rlt_tensor_cumulative_trapezoid_dx(const rlt_tensor *y, const rlt_scalar
  *
  * `cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor`
  */
-int32_t rlt_tensor_cov(const rlt_tensor *self_,
+int32_t rlt_tensor_cov(const rlt_tensor *self,
                        int64_t correction,
                        const rlt_tensor *fweights,
                        const rlt_tensor *aweights,
                        rlt_tensor **out0);
+
+/* ---- corrcoef ---- */
 
 /**
  * Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
@@ -280,7 +315,7 @@ int32_t rlt_tensor_cov(const rlt_tensor *self_,
  *
  * `corrcoef(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_corrcoef(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_corrcoef(const rlt_tensor *self, rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

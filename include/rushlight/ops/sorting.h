@@ -2,6 +2,21 @@
 
 /**
  * # Sorting, searching, counting.
+ *
+ *     // msort([3, 1, 2]) -> [1, 2, 3]
+ *     const int64_t self_data[] = {3, 1, 2};
+ *     const int64_t self_sizes[] = {3};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_msort(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d %d\n", (int)values[0], (int)values[1], (int)values[2]);  // prints 1 2 3
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_SORTING_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- sort ---- */
+
 /**
  * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
  *
@@ -25,7 +42,7 @@ extern "C" {
  *
  * `sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_sort(const rlt_tensor *self_, int64_t dim, int32_t descending, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_sort(const rlt_tensor *self, int64_t dim, int32_t descending, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
@@ -39,7 +56,7 @@ int32_t rlt_tensor_sort(const rlt_tensor *self_, int64_t dim, int32_t descending
  * `sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!)
  * indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_sort_values(const rlt_tensor *self_,
+int32_t rlt_tensor_sort_values(const rlt_tensor *self,
                                int64_t dim,
                                int32_t descending,
                                const rlt_tensor *values,
@@ -56,7 +73,7 @@ int32_t rlt_tensor_sort_values(const rlt_tensor *self_,
  * `sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
  * Tensor indices)`
  */
-int32_t rlt_tensor_sort_stable(const rlt_tensor *self_,
+int32_t rlt_tensor_sort_stable(const rlt_tensor *self,
                                const int32_t *stable,
                                int64_t dim,
                                int32_t descending,
@@ -75,12 +92,14 @@ int32_t rlt_tensor_sort_stable(const rlt_tensor *self_,
  * `sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!)
  * values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_sort_values_stable(const rlt_tensor *self_,
+int32_t rlt_tensor_sort_values_stable(const rlt_tensor *self,
                                       const int32_t *stable,
                                       int64_t dim,
                                       int32_t descending,
                                       const rlt_tensor *values,
                                       const rlt_tensor *indices);
+
+/* ---- msort ---- */
 
 /**
  * Sorts the first dimension.
@@ -92,7 +111,9 @@ int32_t rlt_tensor_sort_values_stable(const rlt_tensor *self_,
  *
  * `msort(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_msort(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_msort(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- argsort ---- */
 
 /**
  * Finds the indices that sort a dimension; equal elements stay in their order.
@@ -104,7 +125,7 @@ int32_t rlt_tensor_msort(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor`
  */
-int32_t rlt_tensor_argsort(const rlt_tensor *self_, int64_t dim, int32_t descending, rlt_tensor **out0);
+int32_t rlt_tensor_argsort(const rlt_tensor *self, int64_t dim, int32_t descending, rlt_tensor **out0);
 
 /**
  * Finds the indices that sort a dimension as `argsort` does, which is stable whether asked for or not.
@@ -116,11 +137,13 @@ int32_t rlt_tensor_argsort(const rlt_tensor *self_, int64_t dim, int32_t descend
  *
  * `argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor`
  */
-int32_t rlt_tensor_argsort_stable(const rlt_tensor *self_,
+int32_t rlt_tensor_argsort_stable(const rlt_tensor *self,
                                   int32_t stable,
                                   int64_t dim,
                                   int32_t descending,
                                   rlt_tensor **out0);
+
+/* ---- kthvalue ---- */
 
 /**
  * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as
@@ -134,7 +157,7 @@ int32_t rlt_tensor_argsort_stable(const rlt_tensor *self_,
  *
  * `kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_kthvalue(const rlt_tensor *self_,
+int32_t rlt_tensor_kthvalue(const rlt_tensor *self,
                             int64_t k,
                             int64_t dim,
                             int32_t keepdim,
@@ -155,12 +178,14 @@ int32_t rlt_tensor_kthvalue(const rlt_tensor *self_,
  * `kthvalue.values(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor(a!) values,
  * Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_kthvalue_values(const rlt_tensor *self_,
+int32_t rlt_tensor_kthvalue_values(const rlt_tensor *self,
                                    int64_t k,
                                    int64_t dim,
                                    int32_t keepdim,
                                    const rlt_tensor *values,
                                    const rlt_tensor *indices);
+
+/* ---- mode ---- */
 
 /**
  * Finds the element that occurs most often along a dimension, the least of several, and one of its
@@ -174,7 +199,7 @@ int32_t rlt_tensor_kthvalue_values(const rlt_tensor *self_,
  *
  * `mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_mode(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
+int32_t rlt_tensor_mode(const rlt_tensor *self, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Finds the element that occurs most often along a dimension, the least of several, and one of its
@@ -190,11 +215,13 @@ int32_t rlt_tensor_mode(const rlt_tensor *self_, int64_t dim, int32_t keepdim, r
  * `mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices)
  * -> (Tensor(a!) values, Tensor(b!) indices)`
  */
-int32_t rlt_tensor_mode_values(const rlt_tensor *self_,
+int32_t rlt_tensor_mode_values(const rlt_tensor *self,
                                int64_t dim,
                                int32_t keepdim,
                                const rlt_tensor *values,
                                const rlt_tensor *indices);
+
+/* ---- _order_of_slices ---- */
 
 /**
  * Finds the indices that sort the slices of a dimension by their first elements, those alike by their
@@ -207,7 +234,9 @@ int32_t rlt_tensor_mode_values(const rlt_tensor *self_,
  *
  * `_order_of_slices(Tensor self, int dim) -> Tensor`
  */
-int32_t rlt_tensor__order_of_slices(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor__order_of_slices(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
+
+/* ---- _unique2 ---- */
 
 /**
  * Finds the distinct elements, in ascending order whether asked for or not, to which of them each
@@ -221,13 +250,15 @@ int32_t rlt_tensor__order_of_slices(const rlt_tensor *self_, int64_t dim, rlt_te
  * `_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) ->
  * (Tensor, Tensor, Tensor)`
  */
-int32_t rlt_tensor__unique2(const rlt_tensor *self_,
+int32_t rlt_tensor__unique2(const rlt_tensor *self,
                             int32_t sorted,
                             int32_t return_inverse,
                             int32_t return_counts,
                             rlt_tensor **out0,
                             rlt_tensor **out1,
                             rlt_tensor **out2);
+
+/* ---- _unique ---- */
 
 /**
  * Finds the distinct elements as `_unique2` does, without counts.
@@ -239,11 +270,13 @@ int32_t rlt_tensor__unique2(const rlt_tensor *self_,
  *
  * `_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)`
  */
-int32_t rlt_tensor__unique(const rlt_tensor *self_,
+int32_t rlt_tensor__unique(const rlt_tensor *self,
                            int32_t sorted,
                            int32_t return_inverse,
                            rlt_tensor **out0,
                            rlt_tensor **out1);
+
+/* ---- unique_dim ---- */
 
 /**
  * Finds the distinct slices along a dimension, in lexicographic order, to which of them each belongs,
@@ -258,7 +291,7 @@ int32_t rlt_tensor__unique(const rlt_tensor *self_,
  * `unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool
  * return_counts=False) -> (Tensor, Tensor, Tensor)`
  */
-int32_t rlt_tensor_unique_dim(const rlt_tensor *self_,
+int32_t rlt_tensor_unique_dim(const rlt_tensor *self,
                               int64_t dim,
                               int32_t sorted,
                               int32_t return_inverse,
@@ -266,6 +299,8 @@ int32_t rlt_tensor_unique_dim(const rlt_tensor *self_,
                               rlt_tensor **out0,
                               rlt_tensor **out1,
                               rlt_tensor **out2);
+
+/* ---- unique_consecutive ---- */
 
 /**
  * Leaves out what equals the element before it, or the slice along a dimension; tells where each went,
@@ -279,13 +314,15 @@ int32_t rlt_tensor_unique_dim(const rlt_tensor *self_,
  * `unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None)
  * -> (Tensor, Tensor, Tensor)`
  */
-int32_t rlt_tensor_unique_consecutive(const rlt_tensor *self_,
+int32_t rlt_tensor_unique_consecutive(const rlt_tensor *self,
                                       int32_t return_inverse,
                                       int32_t return_counts,
                                       const int64_t *dim,
                                       rlt_tensor **out0,
                                       rlt_tensor **out1,
                                       rlt_tensor **out2);
+
+/* ---- unique_dim_consecutive ---- */
 
 /**
  * Leaves out slices along a dimension that equal the one before; tells where each went, and how many
@@ -300,13 +337,15 @@ int32_t rlt_tensor_unique_consecutive(const rlt_tensor *self_,
  * `unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False)
  * -> (Tensor, Tensor, Tensor)`
  */
-int32_t rlt_tensor_unique_dim_consecutive(const rlt_tensor *self_,
+int32_t rlt_tensor_unique_dim_consecutive(const rlt_tensor *self,
                                           int64_t dim,
                                           int32_t return_inverse,
                                           int32_t return_counts,
                                           rlt_tensor **out0,
                                           rlt_tensor **out1,
                                           rlt_tensor **out2);
+
+/* ---- searchsorted ---- */
 
 /**
  * Finds where elements belong in a sequence that ascends along the last dimension, or does so in the
@@ -323,7 +362,7 @@ int32_t rlt_tensor_unique_dim_consecutive(const rlt_tensor *self_,
  * str? side=None, Tensor? sorter=None) -> Tensor`
  */
 int32_t rlt_tensor_searchsorted_Tensor(const rlt_tensor *sorted_sequence,
-                                       const rlt_tensor *self_,
+                                       const rlt_tensor *self,
                                        int32_t out_int32,
                                        int32_t right,
                                        const char *side,
@@ -346,7 +385,7 @@ int32_t rlt_tensor_searchsorted_Tensor(const rlt_tensor *sorted_sequence,
  * right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_searchsorted_Tensor_out(const rlt_tensor *sorted_sequence,
-                                           const rlt_tensor *self_,
+                                           const rlt_tensor *self,
                                            int32_t out_int32,
                                            int32_t right,
                                            const char *side,
@@ -367,7 +406,7 @@ int32_t rlt_tensor_searchsorted_Tensor_out(const rlt_tensor *sorted_sequence,
  * str? side=None, Tensor? sorter=None) -> Tensor`
  */
 int32_t rlt_tensor_searchsorted_Scalar(const rlt_tensor *sorted_sequence,
-                                       const rlt_scalar *self_,
+                                       const rlt_scalar *self,
                                        int32_t out_int32,
                                        int32_t right,
                                        const char *side,
@@ -389,12 +428,14 @@ int32_t rlt_tensor_searchsorted_Scalar(const rlt_tensor *sorted_sequence,
  * right=False, str? side=None, Tensor? sorter=None, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_searchsorted_Scalar_out(const rlt_tensor *sorted_sequence,
-                                           const rlt_scalar *self_,
+                                           const rlt_scalar *self,
                                            int32_t out_int32,
                                            int32_t right,
                                            const char *side,
                                            const rlt_tensor *sorter,
                                            const rlt_tensor *out);
+
+/* ---- bucketize ---- */
 
 /**
  * Finds between which of some ascending boundaries elements lie.
@@ -407,7 +448,7 @@ int32_t rlt_tensor_searchsorted_Scalar_out(const rlt_tensor *sorted_sequence,
  * `bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) ->
  * Tensor`
  */
-int32_t rlt_tensor_bucketize_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_bucketize_Tensor(const rlt_tensor *self,
                                     const rlt_tensor *boundaries,
                                     int32_t out_int32,
                                     int32_t right,
@@ -425,7 +466,7 @@ int32_t rlt_tensor_bucketize_Tensor(const rlt_tensor *self_,
  * `bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False,
  * Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_bucketize_Tensor_out(const rlt_tensor *self_,
+int32_t rlt_tensor_bucketize_Tensor_out(const rlt_tensor *self,
                                         const rlt_tensor *boundaries,
                                         int32_t out_int32,
                                         int32_t right,
@@ -442,11 +483,13 @@ int32_t rlt_tensor_bucketize_Tensor_out(const rlt_tensor *self_,
  * `bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) ->
  * Tensor`
  */
-int32_t rlt_tensor_bucketize_Scalar(const rlt_scalar *self_,
+int32_t rlt_tensor_bucketize_Scalar(const rlt_scalar *self,
                                     const rlt_tensor *boundaries,
                                     int32_t out_int32,
                                     int32_t right,
                                     rlt_tensor **out0);
+
+/* ---- isin ---- */
 
 /**
  * Tells which elements are among others, or with `invert` which are not.
@@ -499,6 +542,8 @@ int32_t rlt_tensor_isin_Scalar_Tensor(const rlt_scalar *element,
                                       int32_t invert,
                                       rlt_tensor **out0);
 
+/* ---- bincount ---- */
+
 /**
  * Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights
  * give float32, others float64.
@@ -511,7 +556,9 @@ int32_t rlt_tensor_isin_Scalar_Tensor(const rlt_scalar *element,
  *
  * `bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor`
  */
-int32_t rlt_tensor_bincount(const rlt_tensor *self_, const rlt_tensor *weights, int64_t minlength, rlt_tensor **out0);
+int32_t rlt_tensor_bincount(const rlt_tensor *self, const rlt_tensor *weights, int64_t minlength, rlt_tensor **out0);
+
+/* ---- repeat_interleave ---- */
 
 /**
  * Repeats each slice along a dimension so many times; without a dimension each element.
@@ -524,7 +571,7 @@ int32_t rlt_tensor_bincount(const rlt_tensor *self_, const rlt_tensor *weights, 
  * `repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) ->
  * Tensor`
  */
-int32_t rlt_tensor_repeat_interleave_self_int(const rlt_tensor *self_,
+int32_t rlt_tensor_repeat_interleave_self_int(const rlt_tensor *self,
                                               int64_t repeats,
                                               const int64_t *dim,
                                               const int64_t *output_size,
@@ -543,7 +590,7 @@ int32_t rlt_tensor_repeat_interleave_self_int(const rlt_tensor *self_,
  * `repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None)
  * -> Tensor`
  */
-int32_t rlt_tensor_repeat_interleave_self_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_repeat_interleave_self_Tensor(const rlt_tensor *self,
                                                  const rlt_tensor *repeats,
                                                  const int64_t *dim,
                                                  const int64_t *output_size,
@@ -562,6 +609,8 @@ int32_t rlt_tensor_repeat_interleave_self_Tensor(const rlt_tensor *self_,
  */
 int32_t rlt_tensor_repeat_interleave_Tensor(const rlt_tensor *repeats, const int64_t *output_size, rlt_tensor **out0);
 
+/* ---- nonzero_numpy ---- */
+
 /**
  * Finds the elements that differ from zero: a vector of indices for each dimension.
  *
@@ -572,7 +621,9 @@ int32_t rlt_tensor_repeat_interleave_Tensor(const rlt_tensor *repeats, const int
  *
  * `nonzero_numpy(Tensor self) -> Tensor[]`
  */
-int32_t rlt_tensor_nonzero_numpy(const rlt_tensor *self_, rlt_tensor_list **out0);
+int32_t rlt_tensor_nonzero_numpy(const rlt_tensor *self, rlt_tensor_list **out0);
+
+/* ---- nonzero_static ---- */
 
 /**
  * Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled
@@ -585,7 +636,9 @@ int32_t rlt_tensor_nonzero_numpy(const rlt_tensor *self_, rlt_tensor_list **out0
  *
  * `nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor`
  */
-int32_t rlt_tensor_nonzero_static(const rlt_tensor *self_, int64_t size, int64_t fill_value, rlt_tensor **out0);
+int32_t rlt_tensor_nonzero_static(const rlt_tensor *self, int64_t size, int64_t fill_value, rlt_tensor **out0);
+
+/* ---- combinations ---- */
 
 /**
  * Lists the combinations of so many elements of a vector, in the order of their places.
@@ -597,7 +650,9 @@ int32_t rlt_tensor_nonzero_static(const rlt_tensor *self_, int64_t size, int64_t
  *
  * `combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor`
  */
-int32_t rlt_tensor_combinations(const rlt_tensor *self_, int64_t r, int32_t with_replacement, rlt_tensor **out0);
+int32_t rlt_tensor_combinations(const rlt_tensor *self, int64_t r, int32_t with_replacement, rlt_tensor **out0);
+
+/* ---- quantile ---- */
 
 /**
  * Finds the values below which given parts of the elements lie, along a dimension or of all: NaN
@@ -613,7 +668,7 @@ int32_t rlt_tensor_combinations(const rlt_tensor *self_, int64_t r, int32_t with
  * `quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear")
  * -> Tensor`
  */
-int32_t rlt_tensor_quantile(const rlt_tensor *self_,
+int32_t rlt_tensor_quantile(const rlt_tensor *self,
                             const rlt_tensor *q,
                             const int64_t *dim,
                             int32_t keepdim,
@@ -633,12 +688,14 @@ int32_t rlt_tensor_quantile(const rlt_tensor *self_,
  * `quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
  * interpolation="linear") -> Tensor`
  */
-int32_t rlt_tensor_quantile_scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_quantile_scalar(const rlt_tensor *self,
                                    double q,
                                    const int64_t *dim,
                                    int32_t keepdim,
                                    const char *interpolation,
                                    rlt_tensor **out0);
+
+/* ---- nanquantile ---- */
 
 /**
  * Finds the values below which given parts of the elements lie, along a dimension or of all: of what
@@ -654,7 +711,7 @@ int32_t rlt_tensor_quantile_scalar(const rlt_tensor *self_,
  * `nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
  * interpolation="linear") -> Tensor`
  */
-int32_t rlt_tensor_nanquantile(const rlt_tensor *self_,
+int32_t rlt_tensor_nanquantile(const rlt_tensor *self,
                                const rlt_tensor *q,
                                const int64_t *dim,
                                int32_t keepdim,
@@ -674,12 +731,14 @@ int32_t rlt_tensor_nanquantile(const rlt_tensor *self_,
  * `nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
  * interpolation="linear") -> Tensor`
  */
-int32_t rlt_tensor_nanquantile_scalar(const rlt_tensor *self_,
+int32_t rlt_tensor_nanquantile_scalar(const rlt_tensor *self,
                                       double q,
                                       const int64_t *dim,
                                       int32_t keepdim,
                                       const char *interpolation,
                                       rlt_tensor **out0);
+
+/* ---- histc ---- */
 
 /**
  * Counts the elements in bins of equal width between two numbers, or between the least and the largest
@@ -692,11 +751,13 @@ int32_t rlt_tensor_nanquantile_scalar(const rlt_tensor *self_,
  *
  * `histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor`
  */
-int32_t rlt_tensor_histc(const rlt_tensor *self_,
+int32_t rlt_tensor_histc(const rlt_tensor *self,
                          int64_t bins,
                          const rlt_scalar *min,
                          const rlt_scalar *max,
                          rlt_tensor **out0);
+
+/* ---- histogram ---- */
 
 /**
  * Counts the elements, or adds up their weights, in bins of equal width between two numbers, or
@@ -711,7 +772,7 @@ int32_t rlt_tensor_histc(const rlt_tensor *self_,
  * `histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool
  * density=False) -> (Tensor hist, Tensor bin_edges)`
  */
-int32_t rlt_tensor_histogram_bin_ct(const rlt_tensor *self_,
+int32_t rlt_tensor_histogram_bin_ct(const rlt_tensor *self,
                                     int64_t bins,
                                     const double *range,
                                     int64_t range_len,
@@ -733,12 +794,14 @@ int32_t rlt_tensor_histogram_bin_ct(const rlt_tensor *self_,
  * `histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) ->
  * (Tensor hist, Tensor bin_edges)`
  */
-int32_t rlt_tensor_histogram_bins_tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_histogram_bins_tensor(const rlt_tensor *self,
                                          const rlt_tensor *bins,
                                          const rlt_tensor *weight,
                                          int32_t density,
                                          rlt_tensor **out0,
                                          rlt_tensor **out1);
+
+/* ---- _histogramdd_bin_edges ---- */
 
 /**
  * Finds the edges of bins of equal width for points in several dimensions, between the least and the
@@ -753,7 +816,7 @@ int32_t rlt_tensor_histogram_bins_tensor(const rlt_tensor *self_,
  * `_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool
  * density=False) -> Tensor[]`
  */
-int32_t rlt_tensor__histogramdd_bin_edges(const rlt_tensor *self_,
+int32_t rlt_tensor__histogramdd_bin_edges(const rlt_tensor *self,
                                           const int64_t *bins,
                                           int64_t bins_len,
                                           const double *range,
@@ -761,6 +824,8 @@ int32_t rlt_tensor__histogramdd_bin_edges(const rlt_tensor *self_,
                                           const rlt_tensor *weight,
                                           int32_t density,
                                           rlt_tensor_list **out0);
+
+/* ---- _histogramdd_from_bin_cts ---- */
 
 /**
  * Counts points in several dimensions, or adds up their weights, in bins of equal width.
@@ -775,7 +840,7 @@ int32_t rlt_tensor__histogramdd_bin_edges(const rlt_tensor *self_,
  * `_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None,
  * bool density=False) -> Tensor`
  */
-int32_t rlt_tensor__histogramdd_from_bin_cts(const rlt_tensor *self_,
+int32_t rlt_tensor__histogramdd_from_bin_cts(const rlt_tensor *self,
                                              const int64_t *bins,
                                              int64_t bins_len,
                                              const double *range,
@@ -783,6 +848,8 @@ int32_t rlt_tensor__histogramdd_from_bin_cts(const rlt_tensor *self_,
                                              const rlt_tensor *weight,
                                              int32_t density,
                                              rlt_tensor **out0);
+
+/* ---- _histogramdd_from_bin_tensors ---- */
 
 /**
  * Counts points in several dimensions, or adds up their weights, in bins with the given ascending
@@ -798,12 +865,14 @@ int32_t rlt_tensor__histogramdd_from_bin_cts(const rlt_tensor *self_,
  * `_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool
  * density=False) -> Tensor`
  */
-int32_t rlt_tensor__histogramdd_from_bin_tensors(const rlt_tensor *self_,
+int32_t rlt_tensor__histogramdd_from_bin_tensors(const rlt_tensor *self,
                                                  const rlt_tensor *const *bins,
                                                  int64_t bins_len,
                                                  const rlt_tensor *weight,
                                                  int32_t density,
                                                  rlt_tensor **out0);
+
+/* ---- _count_in_bins ---- */
 
 /**
  * Counts the rows of a matrix, or adds up their weights, in bins along its columns. The bin is found
@@ -816,12 +885,14 @@ int32_t rlt_tensor__histogramdd_from_bin_tensors(const rlt_tensor *self_,
  *
  * `_count_in_bins(Tensor self, Tensor[] bin_edges, Tensor? weight, str search) -> Tensor`
  */
-int32_t rlt_tensor__count_in_bins(const rlt_tensor *self_,
+int32_t rlt_tensor__count_in_bins(const rlt_tensor *self,
                                   const rlt_tensor *const *bin_edges,
                                   int64_t bin_edges_len,
                                   const rlt_tensor *weight,
                                   const char *search,
                                   rlt_tensor **out0);
+
+/* ---- _bin_edges ---- */
 
 /**
  * Lists the edges of bins of equal width, in the dtype of a tensor.
@@ -833,7 +904,9 @@ int32_t rlt_tensor__count_in_bins(const rlt_tensor *self_,
  *
  * `_bin_edges(Tensor self, int bins, float start, float end) -> Tensor`
  */
-int32_t rlt_tensor__bin_edges(const rlt_tensor *self_, int64_t bins, double start, double end, rlt_tensor **out0);
+int32_t rlt_tensor__bin_edges(const rlt_tensor *self, int64_t bins, double start, double end, rlt_tensor **out0);
+
+/* ---- segment_reduce ---- */
 
 /**
  * Reduces segments of an axis, whose lengths or offsets are given for each row before it, to their
@@ -854,7 +927,7 @@ int32_t rlt_tensor_segment_reduce(const rlt_tensor *data,
                                   const rlt_tensor *indices,
                                   const rlt_tensor *offsets,
                                   int64_t axis,
-                                  int32_t unsafe_,
+                                  int32_t unsafe,
                                   const rlt_scalar *initial,
                                   rlt_tensor **out0);
 

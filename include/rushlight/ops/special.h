@@ -2,6 +2,21 @@
 
 /**
  * # Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+ *
+ *     // special_entr([1.0, 0.0]) -> [-0.0, 0.0]
+ *     const float self_data[] = {1.0f, 0.0f};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_special_entr(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g\n", values[0], values[1]);  // prints -0 0
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_SPECIAL_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- lgamma ---- */
+
 /**
  * Takes the logarithm of the size of the gamma function of each element.
  *
@@ -25,7 +42,7 @@ extern "C" {
  *
  * `lgamma(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_lgamma(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_lgamma(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the logarithm of the size of the gamma function of each element.
@@ -38,7 +55,7 @@ int32_t rlt_tensor_lgamma(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `lgamma_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lgamma_(const rlt_tensor *self_);
+int32_t rlt_tensor_lgamma_(const rlt_tensor *self);
 
 /**
  * Takes the logarithm of the size of the gamma function of each element.
@@ -51,7 +68,9 @@ int32_t rlt_tensor_lgamma_(const rlt_tensor *self_);
  *
  * `lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lgamma_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_lgamma_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- digamma ---- */
 
 /**
  * Takes the derivative of the logarithm of the gamma function at each element.
@@ -63,7 +82,7 @@ int32_t rlt_tensor_lgamma_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `digamma(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_digamma(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_digamma(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the derivative of the logarithm of the gamma function at each element.
@@ -76,7 +95,7 @@ int32_t rlt_tensor_digamma(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `digamma_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_digamma_(const rlt_tensor *self_);
+int32_t rlt_tensor_digamma_(const rlt_tensor *self);
 
 /**
  * Takes the derivative of the logarithm of the gamma function at each element.
@@ -89,7 +108,9 @@ int32_t rlt_tensor_digamma_(const rlt_tensor *self_);
  *
  * `digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_digamma_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_digamma_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- polygamma ---- */
 
 /**
  * Takes the n-th derivative of the digamma function at each element.
@@ -101,7 +122,7 @@ int32_t rlt_tensor_digamma_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `polygamma(int n, Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_polygamma(int64_t n, const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_polygamma(int64_t n, const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the n-th derivative of the digamma function at each element.
@@ -114,7 +135,9 @@ int32_t rlt_tensor_polygamma(int64_t n, const rlt_tensor *self_, rlt_tensor **ou
  *
  * `polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_polygamma_out(int64_t n, const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_polygamma_out(int64_t n, const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_polygamma ---- */
 
 /**
  * Takes the n-th derivative of the digamma function at each element.
@@ -126,7 +149,7 @@ int32_t rlt_tensor_polygamma_out(int64_t n, const rlt_tensor *self_, const rlt_t
  *
  * `special_polygamma(int n, Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_polygamma(int64_t n, const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_polygamma(int64_t n, const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the n-th derivative of the digamma function at each element.
@@ -139,7 +162,9 @@ int32_t rlt_tensor_special_polygamma(int64_t n, const rlt_tensor *self_, rlt_ten
  *
  * `special_polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_polygamma_out(int64_t n, const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_polygamma_out(int64_t n, const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- mvlgamma ---- */
 
 /**
  * Takes the logarithm of the multivariate gamma function of each element.
@@ -151,7 +176,9 @@ int32_t rlt_tensor_special_polygamma_out(int64_t n, const rlt_tensor *self_, con
  *
  * `mvlgamma(Tensor self, int p) -> Tensor`
  */
-int32_t rlt_tensor_mvlgamma(const rlt_tensor *self_, int64_t p, rlt_tensor **out0);
+int32_t rlt_tensor_mvlgamma(const rlt_tensor *self, int64_t p, rlt_tensor **out0);
+
+/* ---- erfinv ---- */
 
 /**
  * Takes the number whose error function is each element.
@@ -163,7 +190,7 @@ int32_t rlt_tensor_mvlgamma(const rlt_tensor *self_, int64_t p, rlt_tensor **out
  *
  * `erfinv(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_erfinv(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_erfinv(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the number whose error function is each element.
@@ -176,7 +203,7 @@ int32_t rlt_tensor_erfinv(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `erfinv_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_erfinv_(const rlt_tensor *self_);
+int32_t rlt_tensor_erfinv_(const rlt_tensor *self);
 
 /**
  * Takes the number whose error function is each element.
@@ -189,7 +216,9 @@ int32_t rlt_tensor_erfinv_(const rlt_tensor *self_);
  *
  * `erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_erfinv_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_erfinv_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- i0 ---- */
 
 /**
  * Takes the modified Bessel function of the first kind of order 0.
@@ -201,7 +230,7 @@ int32_t rlt_tensor_erfinv_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `i0(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_i0(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_i0(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the first kind of order 0.
@@ -214,7 +243,7 @@ int32_t rlt_tensor_i0(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `i0_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_i0_(const rlt_tensor *self_);
+int32_t rlt_tensor_i0_(const rlt_tensor *self);
 
 /**
  * Takes the modified Bessel function of the first kind of order 0.
@@ -227,7 +256,9 @@ int32_t rlt_tensor_i0_(const rlt_tensor *self_);
  *
  * `i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_i0_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_i0_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_i0e ---- */
 
 /**
  * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
@@ -239,7 +270,7 @@ int32_t rlt_tensor_i0_out(const rlt_tensor *self_, const rlt_tensor *out);
  *
  * `special_i0e(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_i0e(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_i0e(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
@@ -252,7 +283,9 @@ int32_t rlt_tensor_special_i0e(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_i0e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_i0e_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_i0e_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_i1 ---- */
 
 /**
  * Takes the modified Bessel function of the first kind of order 1.
@@ -264,7 +297,7 @@ int32_t rlt_tensor_special_i0e_out(const rlt_tensor *self_, const rlt_tensor *ou
  *
  * `special_i1(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_i1(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_i1(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the first kind of order 1.
@@ -277,7 +310,9 @@ int32_t rlt_tensor_special_i1(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_i1_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_i1_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_i1e ---- */
 
 /**
  * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
@@ -289,7 +324,7 @@ int32_t rlt_tensor_special_i1_out(const rlt_tensor *self_, const rlt_tensor *out
  *
  * `special_i1e(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_i1e(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_i1e(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
@@ -302,7 +337,9 @@ int32_t rlt_tensor_special_i1e(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_i1e.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_i1e_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_i1e_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_entr ---- */
 
 /**
  * Takes the entropy of each element as a probability.
@@ -314,7 +351,7 @@ int32_t rlt_tensor_special_i1e_out(const rlt_tensor *self_, const rlt_tensor *ou
  *
  * `special_entr(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_entr(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_entr(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the entropy of each element as a probability.
@@ -327,7 +364,9 @@ int32_t rlt_tensor_special_entr(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_entr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_entr_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_entr_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_erfcx ---- */
 
 /**
  * Takes the complement of the error function, scaled by its fall.
@@ -339,7 +378,7 @@ int32_t rlt_tensor_special_entr_out(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `special_erfcx(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_erfcx(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_erfcx(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the complement of the error function, scaled by its fall.
@@ -352,7 +391,9 @@ int32_t rlt_tensor_special_erfcx(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_erfcx.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_erfcx_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_erfcx_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_log_ndtr ---- */
 
 /**
  * Takes the logarithm of the probability that a standard normal number lies below each element.
@@ -364,7 +405,7 @@ int32_t rlt_tensor_special_erfcx_out(const rlt_tensor *self_, const rlt_tensor *
  *
  * `special_log_ndtr(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_log_ndtr(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_log_ndtr(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the logarithm of the probability that a standard normal number lies below each element.
@@ -377,7 +418,9 @@ int32_t rlt_tensor_special_log_ndtr(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_log_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_log_ndtr_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_log_ndtr_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_ndtr ---- */
 
 /**
  * Takes the probability that a standard normal number lies below each element.
@@ -389,7 +432,7 @@ int32_t rlt_tensor_special_log_ndtr_out(const rlt_tensor *self_, const rlt_tenso
  *
  * `special_ndtr(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_ndtr(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_ndtr(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the probability that a standard normal number lies below each element.
@@ -402,7 +445,9 @@ int32_t rlt_tensor_special_ndtr(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_ndtr.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_ndtr_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_ndtr_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_ndtri ---- */
 
 /**
  * Takes the number below which a standard normal one lies with each element as probability.
@@ -414,7 +459,7 @@ int32_t rlt_tensor_special_ndtr_out(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `special_ndtri(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_ndtri(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_ndtri(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the number below which a standard normal one lies with each element as probability.
@@ -427,7 +472,9 @@ int32_t rlt_tensor_special_ndtri(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `special_ndtri.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_ndtri_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_ndtri_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_airy_ai ---- */
 
 /**
  * Takes Airy's function.
@@ -454,6 +501,8 @@ int32_t rlt_tensor_special_airy_ai(const rlt_tensor *x, rlt_tensor **out0);
  */
 int32_t rlt_tensor_special_airy_ai_out(const rlt_tensor *x, const rlt_tensor *out);
 
+/* ---- special_bessel_j0 ---- */
+
 /**
  * Takes the Bessel function of the first kind of order 0.
  *
@@ -464,7 +513,7 @@ int32_t rlt_tensor_special_airy_ai_out(const rlt_tensor *x, const rlt_tensor *ou
  *
  * `special_bessel_j0(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_bessel_j0(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_bessel_j0(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the Bessel function of the first kind of order 0.
@@ -477,7 +526,9 @@ int32_t rlt_tensor_special_bessel_j0(const rlt_tensor *self_, rlt_tensor **out0)
  *
  * `special_bessel_j0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_bessel_j0_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_bessel_j0_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_bessel_j1 ---- */
 
 /**
  * Takes the Bessel function of the first kind of order 1.
@@ -489,7 +540,7 @@ int32_t rlt_tensor_special_bessel_j0_out(const rlt_tensor *self_, const rlt_tens
  *
  * `special_bessel_j1(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_bessel_j1(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_bessel_j1(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the Bessel function of the first kind of order 1.
@@ -502,7 +553,9 @@ int32_t rlt_tensor_special_bessel_j1(const rlt_tensor *self_, rlt_tensor **out0)
  *
  * `special_bessel_j1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_bessel_j1_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_bessel_j1_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_bessel_y0 ---- */
 
 /**
  * Takes the Bessel function of the second kind of order 0.
@@ -514,7 +567,7 @@ int32_t rlt_tensor_special_bessel_j1_out(const rlt_tensor *self_, const rlt_tens
  *
  * `special_bessel_y0(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_bessel_y0(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_bessel_y0(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the Bessel function of the second kind of order 0.
@@ -527,7 +580,9 @@ int32_t rlt_tensor_special_bessel_y0(const rlt_tensor *self_, rlt_tensor **out0)
  *
  * `special_bessel_y0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_bessel_y0_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_bessel_y0_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_bessel_y1 ---- */
 
 /**
  * Takes the Bessel function of the second kind of order 1.
@@ -539,7 +594,7 @@ int32_t rlt_tensor_special_bessel_y0_out(const rlt_tensor *self_, const rlt_tens
  *
  * `special_bessel_y1(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_bessel_y1(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_bessel_y1(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the Bessel function of the second kind of order 1.
@@ -552,7 +607,9 @@ int32_t rlt_tensor_special_bessel_y1(const rlt_tensor *self_, rlt_tensor **out0)
  *
  * `special_bessel_y1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_bessel_y1_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_bessel_y1_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_modified_bessel_i0 ---- */
 
 /**
  * Takes the modified Bessel function of the first kind of order 0.
@@ -564,7 +621,7 @@ int32_t rlt_tensor_special_bessel_y1_out(const rlt_tensor *self_, const rlt_tens
  *
  * `special_modified_bessel_i0(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_modified_bessel_i0(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_modified_bessel_i0(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the first kind of order 0.
@@ -577,7 +634,9 @@ int32_t rlt_tensor_special_modified_bessel_i0(const rlt_tensor *self_, rlt_tenso
  *
  * `special_modified_bessel_i0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_modified_bessel_i0_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_modified_bessel_i0_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_modified_bessel_i1 ---- */
 
 /**
  * Takes the modified Bessel function of the first kind of order 1.
@@ -589,7 +648,7 @@ int32_t rlt_tensor_special_modified_bessel_i0_out(const rlt_tensor *self_, const
  *
  * `special_modified_bessel_i1(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_modified_bessel_i1(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_modified_bessel_i1(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the first kind of order 1.
@@ -602,7 +661,9 @@ int32_t rlt_tensor_special_modified_bessel_i1(const rlt_tensor *self_, rlt_tenso
  *
  * `special_modified_bessel_i1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_modified_bessel_i1_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_modified_bessel_i1_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_modified_bessel_k0 ---- */
 
 /**
  * Takes the modified Bessel function of the second kind of order 0.
@@ -614,7 +675,7 @@ int32_t rlt_tensor_special_modified_bessel_i1_out(const rlt_tensor *self_, const
  *
  * `special_modified_bessel_k0(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_modified_bessel_k0(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_modified_bessel_k0(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the second kind of order 0.
@@ -627,7 +688,9 @@ int32_t rlt_tensor_special_modified_bessel_k0(const rlt_tensor *self_, rlt_tenso
  *
  * `special_modified_bessel_k0.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_modified_bessel_k0_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_modified_bessel_k0_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_modified_bessel_k1 ---- */
 
 /**
  * Takes the modified Bessel function of the second kind of order 1.
@@ -639,7 +702,7 @@ int32_t rlt_tensor_special_modified_bessel_k0_out(const rlt_tensor *self_, const
  *
  * `special_modified_bessel_k1(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_special_modified_bessel_k1(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_special_modified_bessel_k1(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Takes the modified Bessel function of the second kind of order 1.
@@ -652,7 +715,9 @@ int32_t rlt_tensor_special_modified_bessel_k1(const rlt_tensor *self_, rlt_tenso
  *
  * `special_modified_bessel_k1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_modified_bessel_k1_out(const rlt_tensor *self_, const rlt_tensor *out);
+int32_t rlt_tensor_special_modified_bessel_k1_out(const rlt_tensor *self, const rlt_tensor *out);
+
+/* ---- special_scaled_modified_bessel_k0 ---- */
 
 /**
  * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
@@ -679,6 +744,8 @@ int32_t rlt_tensor_special_scaled_modified_bessel_k0(const rlt_tensor *x, rlt_te
  */
 int32_t rlt_tensor_special_scaled_modified_bessel_k0_out(const rlt_tensor *x, const rlt_tensor *out);
 
+/* ---- special_scaled_modified_bessel_k1 ---- */
+
 /**
  * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
  *
@@ -703,6 +770,8 @@ int32_t rlt_tensor_special_scaled_modified_bessel_k1(const rlt_tensor *x, rlt_te
  * `special_scaled_modified_bessel_k1.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_special_scaled_modified_bessel_k1_out(const rlt_tensor *x, const rlt_tensor *out);
+
+/* ---- special_spherical_bessel_j0 ---- */
 
 /**
  * Takes the spherical Bessel function of the first kind of order 0.
@@ -729,6 +798,8 @@ int32_t rlt_tensor_special_spherical_bessel_j0(const rlt_tensor *x, rlt_tensor *
  */
 int32_t rlt_tensor_special_spherical_bessel_j0_out(const rlt_tensor *x, const rlt_tensor *out);
 
+/* ---- igamma ---- */
+
 /**
  * Takes the share of the gamma function's integral that lies below a bound.
  *
@@ -740,7 +811,7 @@ int32_t rlt_tensor_special_spherical_bessel_j0_out(const rlt_tensor *x, const rl
  *
  * `igamma(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_igamma(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_igamma(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the share of the gamma function's integral that lies below a bound.
@@ -754,7 +825,7 @@ int32_t rlt_tensor_igamma(const rlt_tensor *self_, const rlt_tensor *other, rlt_
  *
  * `igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_igamma_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_igamma_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the share of the gamma function's integral that lies below a bound.
@@ -768,7 +839,9 @@ int32_t rlt_tensor_igamma_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `igamma.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_igamma_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_igamma_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- igammac ---- */
 
 /**
  * Takes the share of the gamma function's integral that lies above a bound.
@@ -781,7 +854,7 @@ int32_t rlt_tensor_igamma_out(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `igammac(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_igammac(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_igammac(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the share of the gamma function's integral that lies above a bound.
@@ -795,7 +868,7 @@ int32_t rlt_tensor_igammac(const rlt_tensor *self_, const rlt_tensor *other, rlt
  *
  * `igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_igammac_(const rlt_tensor *self_, const rlt_tensor *other);
+int32_t rlt_tensor_igammac_(const rlt_tensor *self, const rlt_tensor *other);
 
 /**
  * Takes the share of the gamma function's integral that lies above a bound.
@@ -809,7 +882,9 @@ int32_t rlt_tensor_igammac_(const rlt_tensor *self_, const rlt_tensor *other);
  *
  * `igammac.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_igammac_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_igammac_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
+
+/* ---- special_zeta ---- */
 
 /**
  * Takes the Hurwitz zeta function.
@@ -822,7 +897,7 @@ int32_t rlt_tensor_igammac_out(const rlt_tensor *self_, const rlt_tensor *other,
  *
  * `special_zeta(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_special_zeta(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_special_zeta(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the Hurwitz zeta function.
@@ -836,7 +911,7 @@ int32_t rlt_tensor_special_zeta(const rlt_tensor *self_, const rlt_tensor *other
  *
  * `special_zeta.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_zeta_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_special_zeta_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Takes the Hurwitz zeta function of one exponent.
@@ -848,7 +923,7 @@ int32_t rlt_tensor_special_zeta_out(const rlt_tensor *self_, const rlt_tensor *o
  *
  * `special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_special_zeta_self_scalar(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_special_zeta_self_scalar(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the Hurwitz zeta function of one exponent.
@@ -861,7 +936,7 @@ int32_t rlt_tensor_special_zeta_self_scalar(const rlt_scalar *self_, const rlt_t
  *
  * `special_zeta.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_zeta_self_scalar_out(const rlt_scalar *self_,
+int32_t rlt_tensor_special_zeta_self_scalar_out(const rlt_scalar *self,
                                                 const rlt_tensor *other,
                                                 const rlt_tensor *out);
 
@@ -875,7 +950,7 @@ int32_t rlt_tensor_special_zeta_self_scalar_out(const rlt_scalar *self_,
  *
  * `special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_special_zeta_other_scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_special_zeta_other_scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Takes the Hurwitz zeta function from one number on.
@@ -888,9 +963,11 @@ int32_t rlt_tensor_special_zeta_other_scalar(const rlt_tensor *self_, const rlt_
  *
  * `special_zeta.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_zeta_other_scalar_out(const rlt_tensor *self_,
+int32_t rlt_tensor_special_zeta_other_scalar_out(const rlt_tensor *self,
                                                  const rlt_scalar *other,
                                                  const rlt_tensor *out);
+
+/* ---- special_xlog1py ---- */
 
 /**
  * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
@@ -903,7 +980,7 @@ int32_t rlt_tensor_special_zeta_other_scalar_out(const rlt_tensor *self_,
  *
  * `special_xlog1py(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_special_xlog1py(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_special_xlog1py(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
@@ -917,7 +994,7 @@ int32_t rlt_tensor_special_xlog1py(const rlt_tensor *self_, const rlt_tensor *ot
  *
  * `special_xlog1py.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_xlog1py_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+int32_t rlt_tensor_special_xlog1py_out(const rlt_tensor *self, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Multiplies a number by the logarithm of 1 plus each element.
@@ -929,7 +1006,7 @@ int32_t rlt_tensor_special_xlog1py_out(const rlt_tensor *self_, const rlt_tensor
  *
  * `special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_special_xlog1py_self_scalar(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_special_xlog1py_self_scalar(const rlt_scalar *self, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies a number by the logarithm of 1 plus each element.
@@ -942,7 +1019,7 @@ int32_t rlt_tensor_special_xlog1py_self_scalar(const rlt_scalar *self_, const rl
  *
  * `special_xlog1py.self_scalar_out(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_xlog1py_self_scalar_out(const rlt_scalar *self_,
+int32_t rlt_tensor_special_xlog1py_self_scalar_out(const rlt_scalar *self,
                                                    const rlt_tensor *other,
                                                    const rlt_tensor *out);
 
@@ -956,7 +1033,7 @@ int32_t rlt_tensor_special_xlog1py_self_scalar_out(const rlt_scalar *self_,
  *
  * `special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor`
  */
-int32_t rlt_tensor_special_xlog1py_other_scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+int32_t rlt_tensor_special_xlog1py_other_scalar(const rlt_tensor *self, const rlt_scalar *other, rlt_tensor **out0);
 
 /**
  * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
@@ -969,9 +1046,11 @@ int32_t rlt_tensor_special_xlog1py_other_scalar(const rlt_tensor *self_, const r
  *
  * `special_xlog1py.other_scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_special_xlog1py_other_scalar_out(const rlt_tensor *self_,
+int32_t rlt_tensor_special_xlog1py_other_scalar_out(const rlt_tensor *self,
                                                     const rlt_scalar *other,
                                                     const rlt_tensor *out);
+
+/* ---- special_chebyshev_polynomial_t ---- */
 
 /**
  * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0
@@ -1058,6 +1137,8 @@ int32_t rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out(const rlt_tensor 
                                                                const rlt_scalar *n,
                                                                const rlt_tensor *out);
 
+/* ---- special_chebyshev_polynomial_u ---- */
+
 /**
  * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0
  * there is none.
@@ -1142,6 +1223,8 @@ int32_t rlt_tensor_special_chebyshev_polynomial_u_n_scalar(const rlt_tensor *x, 
 int32_t rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out(const rlt_tensor *x,
                                                                const rlt_scalar *n,
                                                                const rlt_tensor *out);
+
+/* ---- special_chebyshev_polynomial_v ---- */
 
 /**
  * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0
@@ -1228,6 +1311,8 @@ int32_t rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out(const rlt_tensor 
                                                                const rlt_scalar *n,
                                                                const rlt_tensor *out);
 
+/* ---- special_chebyshev_polynomial_w ---- */
+
 /**
  * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0
  * there is none.
@@ -1312,6 +1397,8 @@ int32_t rlt_tensor_special_chebyshev_polynomial_w_n_scalar(const rlt_tensor *x, 
 int32_t rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out(const rlt_tensor *x,
                                                                const rlt_scalar *n,
                                                                const rlt_tensor *out);
+
+/* ---- special_shifted_chebyshev_polynomial_t ---- */
 
 /**
  * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole
@@ -1406,6 +1493,8 @@ int32_t rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar_out(const rlt
                                                                        const rlt_scalar *n,
                                                                        const rlt_tensor *out);
 
+/* ---- special_shifted_chebyshev_polynomial_u ---- */
+
 /**
  * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole
  * number; below 0 there is none.
@@ -1498,6 +1587,8 @@ int32_t rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar(const rlt_ten
 int32_t rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar_out(const rlt_tensor *x,
                                                                        const rlt_scalar *n,
                                                                        const rlt_tensor *out);
+
+/* ---- special_shifted_chebyshev_polynomial_v ---- */
 
 /**
  * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole
@@ -1592,6 +1683,8 @@ int32_t rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar_out(const rlt
                                                                        const rlt_scalar *n,
                                                                        const rlt_tensor *out);
 
+/* ---- special_shifted_chebyshev_polynomial_w ---- */
+
 /**
  * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole
  * number; below 0 there is none.
@@ -1685,6 +1778,8 @@ int32_t rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar_out(const rlt
                                                                        const rlt_scalar *n,
                                                                        const rlt_tensor *out);
 
+/* ---- special_hermite_polynomial_h ---- */
+
 /**
  * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there
  * is none.
@@ -1769,6 +1864,8 @@ int32_t rlt_tensor_special_hermite_polynomial_h_n_scalar(const rlt_tensor *x, co
 int32_t rlt_tensor_special_hermite_polynomial_h_n_scalar_out(const rlt_tensor *x,
                                                              const rlt_scalar *n,
                                                              const rlt_tensor *out);
+
+/* ---- special_hermite_polynomial_he ---- */
 
 /**
  * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0
@@ -1855,6 +1952,8 @@ int32_t rlt_tensor_special_hermite_polynomial_he_n_scalar_out(const rlt_tensor *
                                                               const rlt_scalar *n,
                                                               const rlt_tensor *out);
 
+/* ---- special_laguerre_polynomial_l ---- */
+
 /**
  * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
  *
@@ -1937,6 +2036,8 @@ int32_t rlt_tensor_special_laguerre_polynomial_l_n_scalar(const rlt_tensor *x, c
 int32_t rlt_tensor_special_laguerre_polynomial_l_n_scalar_out(const rlt_tensor *x,
                                                               const rlt_scalar *n,
                                                               const rlt_tensor *out);
+
+/* ---- special_legendre_polynomial_p ---- */
 
 /**
  * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.

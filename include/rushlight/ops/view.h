@@ -2,6 +2,21 @@
 
 /**
  * # Other shapes over the same storage.
+ *
+ *     // reshape([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
+ *     const int64_t self_data[] = {1, 2, 3, 4};
+ *     const int64_t self_sizes[] = {4};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_reshape(self, (const int64_t[]){2, 2}, 2, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d %d %d\n", (int)values[0], (int)values[1], (int)values[2], (int)values[3]);  // prints 1 2 3 4
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_VIEW_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- view ---- */
+
 /**
  * Shows the same elements with other sizes, without copying; one size may be -1.
  *
@@ -25,7 +42,9 @@ extern "C" {
  *
  * `view(Tensor(a) self, int[] size) -> Tensor(a)`
  */
-int32_t rlt_tensor_view(const rlt_tensor *self_, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+int32_t rlt_tensor_view(const rlt_tensor *self, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+
+/* ---- view_as ---- */
 
 /**
  * Shows the same elements with the sizes of another tensor.
@@ -37,7 +56,9 @@ int32_t rlt_tensor_view(const rlt_tensor *self_, const int64_t *size, int64_t si
  *
  * `view_as(Tensor(a) self, Tensor other) -> Tensor(a)`
  */
-int32_t rlt_tensor_view_as(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_view_as(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- reshape ---- */
 
 /**
  * Gives the elements other sizes: a view where the strides allow it, a copy otherwise.
@@ -49,7 +70,9 @@ int32_t rlt_tensor_view_as(const rlt_tensor *self_, const rlt_tensor *other, rlt
  *
  * `reshape(Tensor(a) self, int[] shape) -> Tensor(a)`
  */
-int32_t rlt_tensor_reshape(const rlt_tensor *self_, const int64_t *shape, int64_t shape_len, rlt_tensor **out0);
+int32_t rlt_tensor_reshape(const rlt_tensor *self, const int64_t *shape, int64_t shape_len, rlt_tensor **out0);
+
+/* ---- alias ---- */
 
 /**
  * A view of the whole tensor.
@@ -61,7 +84,9 @@ int32_t rlt_tensor_reshape(const rlt_tensor *self_, const int64_t *shape, int64_
  *
  * `alias(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_alias(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_alias(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- detach ---- */
 
 /**
  * A view of the tensor that gradients do not pass.
@@ -73,7 +98,9 @@ int32_t rlt_tensor_alias(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `detach(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_detach(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_detach(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- transpose ---- */
 
 /**
  * Swaps two dimensions.
@@ -85,7 +112,9 @@ int32_t rlt_tensor_detach(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`
  */
-int32_t rlt_tensor_transpose_int(const rlt_tensor *self_, int64_t dim0, int64_t dim1, rlt_tensor **out0);
+int32_t rlt_tensor_transpose_int(const rlt_tensor *self, int64_t dim0, int64_t dim1, rlt_tensor **out0);
+
+/* ---- t ---- */
 
 /**
  * Transposes a matrix; a vector stays as it is.
@@ -97,7 +126,9 @@ int32_t rlt_tensor_transpose_int(const rlt_tensor *self_, int64_t dim0, int64_t 
  *
  * `t(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_t(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_t(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- permute ---- */
 
 /**
  * Puts the dimensions in another order.
@@ -109,7 +140,9 @@ int32_t rlt_tensor_t(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `permute(Tensor(a) self, int[] dims) -> Tensor(a)`
  */
-int32_t rlt_tensor_permute(const rlt_tensor *self_, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+int32_t rlt_tensor_permute(const rlt_tensor *self, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+
+/* ---- select ---- */
 
 /**
  * Takes one slice of a dimension, which disappears.
@@ -121,7 +154,9 @@ int32_t rlt_tensor_permute(const rlt_tensor *self_, const int64_t *dims, int64_t
  *
  * `select.int(Tensor(a) self, int dim, int index) -> Tensor(a)`
  */
-int32_t rlt_tensor_select_int(const rlt_tensor *self_, int64_t dim, int64_t index, rlt_tensor **out0);
+int32_t rlt_tensor_select_int(const rlt_tensor *self, int64_t dim, int64_t index, rlt_tensor **out0);
+
+/* ---- select_backward ---- */
 
 /**
  * Puts the gradient of select back into zeros.
@@ -140,6 +175,8 @@ int32_t rlt_tensor_select_backward(const rlt_tensor *grad_output,
                                    int64_t index,
                                    rlt_tensor **out0);
 
+/* ---- slice ---- */
+
 /**
  * Takes every step-th element of a dimension from `start` up to `end`; the bounds are cut to the size.
  *
@@ -150,12 +187,14 @@ int32_t rlt_tensor_select_backward(const rlt_tensor *grad_output,
  *
  * `slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)`
  */
-int32_t rlt_tensor_slice_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_slice_Tensor(const rlt_tensor *self,
                                 int64_t dim,
                                 const int64_t *start,
                                 const int64_t *end,
                                 int64_t step,
                                 rlt_tensor **out0);
+
+/* ---- slice_backward ---- */
 
 /**
  * Puts the gradient of slice back into zeros.
@@ -177,6 +216,8 @@ int32_t rlt_tensor_slice_backward(const rlt_tensor *grad_output,
                                   int64_t step,
                                   rlt_tensor **out0);
 
+/* ---- narrow ---- */
+
 /**
  * Takes `length` elements of a dimension from `start` on.
  *
@@ -187,7 +228,9 @@ int32_t rlt_tensor_slice_backward(const rlt_tensor *grad_output,
  *
  * `narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)`
  */
-int32_t rlt_tensor_narrow(const rlt_tensor *self_, int64_t dim, int64_t start, int64_t length, rlt_tensor **out0);
+int32_t rlt_tensor_narrow(const rlt_tensor *self, int64_t dim, int64_t start, int64_t length, rlt_tensor **out0);
+
+/* ---- expand ---- */
 
 /**
  * Repeats dimensions of size 1 without copying; -1 keeps a size. The gradient sums over the repeats.
@@ -199,11 +242,13 @@ int32_t rlt_tensor_narrow(const rlt_tensor *self_, int64_t dim, int64_t start, i
  *
  * `expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)`
  */
-int32_t rlt_tensor_expand(const rlt_tensor *self_,
+int32_t rlt_tensor_expand(const rlt_tensor *self,
                           const int64_t *size,
                           int64_t size_len,
                           int32_t implicit,
                           rlt_tensor **out0);
+
+/* ---- expand_as ---- */
 
 /**
  * Repeats dimensions of size 1 to the sizes of another tensor.
@@ -215,7 +260,9 @@ int32_t rlt_tensor_expand(const rlt_tensor *self_,
  *
  * `expand_as(Tensor(a) self, Tensor other) -> Tensor(a)`
  */
-int32_t rlt_tensor_expand_as(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_expand_as(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- unsqueeze ---- */
 
 /**
  * Inserts a dimension of size 1.
@@ -227,7 +274,9 @@ int32_t rlt_tensor_expand_as(const rlt_tensor *self_, const rlt_tensor *other, r
  *
  * `unsqueeze(Tensor(a) self, int dim) -> Tensor(a)`
  */
-int32_t rlt_tensor_unsqueeze(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_unsqueeze(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
+
+/* ---- squeeze ---- */
 
 /**
  * Removes every dimension of size 1.
@@ -239,7 +288,7 @@ int32_t rlt_tensor_unsqueeze(const rlt_tensor *self_, int64_t dim, rlt_tensor **
  *
  * `squeeze(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_squeeze(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_squeeze(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Removes a dimension if its size is 1.
@@ -251,7 +300,9 @@ int32_t rlt_tensor_squeeze(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)`
  */
-int32_t rlt_tensor_squeeze_dim(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_squeeze_dim(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
+
+/* ---- flatten ---- */
 
 /**
  * Joins the dimensions from `start_dim` to `end_dim` into one.
@@ -264,7 +315,9 @@ int32_t rlt_tensor_squeeze_dim(const rlt_tensor *self_, int64_t dim, rlt_tensor 
  *
  * `flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)`
  */
-int32_t rlt_tensor_flatten_using_ints(const rlt_tensor *self_, int64_t start_dim, int64_t end_dim, rlt_tensor **out0);
+int32_t rlt_tensor_flatten_using_ints(const rlt_tensor *self, int64_t start_dim, int64_t end_dim, rlt_tensor **out0);
+
+/* ---- as_strided ---- */
 
 /**
  * Shows the storage with any sizes, strides and offset.
@@ -277,13 +330,15 @@ int32_t rlt_tensor_flatten_using_ints(const rlt_tensor *self_, int64_t start_dim
  *
  * `as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)`
  */
-int32_t rlt_tensor_as_strided(const rlt_tensor *self_,
+int32_t rlt_tensor_as_strided(const rlt_tensor *self,
                               const int64_t *size,
                               int64_t size_len,
                               const int64_t *stride,
                               int64_t stride_len,
                               const int64_t *storage_offset,
                               rlt_tensor **out0);
+
+/* ---- unbind ---- */
 
 /**
  * Splits a dimension into its slices.
@@ -295,7 +350,9 @@ int32_t rlt_tensor_as_strided(const rlt_tensor *self_,
  *
  * `unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_unbind_int(const rlt_tensor *self_, int64_t dim, rlt_tensor_list **out0);
+int32_t rlt_tensor_unbind_int(const rlt_tensor *self, int64_t dim, rlt_tensor_list **out0);
+
+/* ---- split ---- */
 
 /**
  * Splits a dimension into parts of `split_size`; the last may be smaller.
@@ -307,7 +364,7 @@ int32_t rlt_tensor_unbind_int(const rlt_tensor *self_, int64_t dim, rlt_tensor_l
  *
  * `split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_split_Tensor(const rlt_tensor *self_, int64_t split_size, int64_t dim, rlt_tensor_list **out0);
+int32_t rlt_tensor_split_Tensor(const rlt_tensor *self, int64_t split_size, int64_t dim, rlt_tensor_list **out0);
 
 /**
  * Splits a dimension into parts of the given sizes.
@@ -319,11 +376,13 @@ int32_t rlt_tensor_split_Tensor(const rlt_tensor *self_, int64_t split_size, int
  *
  * `split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_split_sizes(const rlt_tensor *self_,
+int32_t rlt_tensor_split_sizes(const rlt_tensor *self,
                                const int64_t *split_size,
                                int64_t split_size_len,
                                int64_t dim,
                                rlt_tensor_list **out0);
+
+/* ---- split_with_sizes ---- */
 
 /**
  * Splits a dimension into parts of the given sizes.
@@ -335,11 +394,13 @@ int32_t rlt_tensor_split_sizes(const rlt_tensor *self_,
  *
  * `split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]`
  */
-int32_t rlt_tensor_split_with_sizes(const rlt_tensor *self_,
+int32_t rlt_tensor_split_with_sizes(const rlt_tensor *self,
                                     const int64_t *split_sizes,
                                     int64_t split_sizes_len,
                                     int64_t dim,
                                     rlt_tensor_list **out0);
+
+/* ---- movedim ---- */
 
 /**
  * Moves dimensions to other positions; the rest keeps its order.
@@ -351,7 +412,7 @@ int32_t rlt_tensor_split_with_sizes(const rlt_tensor *self_,
  *
  * `movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)`
  */
-int32_t rlt_tensor_movedim_intlist(const rlt_tensor *self_,
+int32_t rlt_tensor_movedim_intlist(const rlt_tensor *self,
                                    const int64_t *source,
                                    int64_t source_len,
                                    const int64_t *destination,
@@ -368,7 +429,9 @@ int32_t rlt_tensor_movedim_intlist(const rlt_tensor *self_,
  *
  * `movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)`
  */
-int32_t rlt_tensor_movedim_int(const rlt_tensor *self_, int64_t source, int64_t destination, rlt_tensor **out0);
+int32_t rlt_tensor_movedim_int(const rlt_tensor *self, int64_t source, int64_t destination, rlt_tensor **out0);
+
+/* ---- unflatten ---- */
 
 /**
  * Splits a dimension into several; one size may be -1.
@@ -380,11 +443,13 @@ int32_t rlt_tensor_movedim_int(const rlt_tensor *self_, int64_t source, int64_t 
  *
  * `unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)`
  */
-int32_t rlt_tensor_unflatten_int(const rlt_tensor *self_,
+int32_t rlt_tensor_unflatten_int(const rlt_tensor *self,
                                  int64_t dim,
                                  const int64_t *sizes,
                                  int64_t sizes_len,
                                  rlt_tensor **out0);
+
+/* ---- ravel ---- */
 
 /**
  * Gives the elements one dimension, without gaps: a view where possible.
@@ -396,7 +461,9 @@ int32_t rlt_tensor_unflatten_int(const rlt_tensor *self_,
  *
  * `ravel(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_ravel(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_ravel(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- reshape_as ---- */
 
 /**
  * Gives the elements the sizes of another tensor: a view where possible.
@@ -408,7 +475,9 @@ int32_t rlt_tensor_ravel(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)`
  */
-int32_t rlt_tensor_reshape_as(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+int32_t rlt_tensor_reshape_as(const rlt_tensor *self, const rlt_tensor *other, rlt_tensor **out0);
+
+/* ---- diagonal ---- */
 
 /**
  * A view of the diagonal of two dimensions, as a last dimension.
@@ -420,7 +489,9 @@ int32_t rlt_tensor_reshape_as(const rlt_tensor *self_, const rlt_tensor *other, 
  *
  * `diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)`
  */
-int32_t rlt_tensor_diagonal(const rlt_tensor *self_, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+int32_t rlt_tensor_diagonal(const rlt_tensor *self, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+
+/* ---- squeeze ---- */
 
 /**
  * Removes the given dimensions that have size 1.
@@ -432,7 +503,9 @@ int32_t rlt_tensor_diagonal(const rlt_tensor *self_, int64_t offset, int64_t dim
  *
  * `squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)`
  */
-int32_t rlt_tensor_squeeze_dims(const rlt_tensor *self_, const int64_t *dim, int64_t dim_len, rlt_tensor **out0);
+int32_t rlt_tensor_squeeze_dims(const rlt_tensor *self, const int64_t *dim, int64_t dim_len, rlt_tensor **out0);
+
+/* ---- narrow ---- */
 
 /**
  * Takes `length` elements of a dimension from where a tensor says.
@@ -444,11 +517,13 @@ int32_t rlt_tensor_squeeze_dims(const rlt_tensor *self_, const int64_t *dim, int
  *
  * `narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)`
  */
-int32_t rlt_tensor_narrow_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_narrow_Tensor(const rlt_tensor *self,
                                  int64_t dim,
                                  const rlt_tensor *start,
                                  int64_t length,
                                  rlt_tensor **out0);
+
+/* ---- unfold ---- */
 
 /**
  * Shows windows of a dimension, each `step` further, in a new last dimension.
@@ -460,7 +535,9 @@ int32_t rlt_tensor_narrow_Tensor(const rlt_tensor *self_,
  *
  * `unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)`
  */
-int32_t rlt_tensor_unfold(const rlt_tensor *self_, int64_t dimension, int64_t size, int64_t step, rlt_tensor **out0);
+int32_t rlt_tensor_unfold(const rlt_tensor *self, int64_t dimension, int64_t size, int64_t step, rlt_tensor **out0);
+
+/* ---- unfold_backward ---- */
 
 /**
  * Adds the gradients of windows up where they lie.
@@ -480,6 +557,8 @@ int32_t rlt_tensor_unfold_backward(const rlt_tensor *grad_in,
                                    int64_t step,
                                    rlt_tensor **out0);
 
+/* ---- mT ---- */
+
 /**
  * Transposes each matrix of a batch.
  *
@@ -490,7 +569,9 @@ int32_t rlt_tensor_unfold_backward(const rlt_tensor *grad_in,
  *
  * `mT(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_mT(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_mT(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- mH ---- */
 
 /**
  * Transposes and conjugates each matrix of a batch.
@@ -502,7 +583,9 @@ int32_t rlt_tensor_mT(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `mH(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_mH(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_mH(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- adjoint ---- */
 
 /**
  * Transposes and conjugates each matrix of a batch.
@@ -514,7 +597,9 @@ int32_t rlt_tensor_mH(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `adjoint(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_adjoint(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_adjoint(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- matrix_H ---- */
 
 /**
  * Transposes and conjugates a matrix.
@@ -526,7 +611,9 @@ int32_t rlt_tensor_adjoint(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `matrix_H(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_matrix_H(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_matrix_H(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- numpy_T ---- */
 
 /**
  * Turns the order of the dimensions around.
@@ -538,7 +625,9 @@ int32_t rlt_tensor_matrix_H(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `numpy_T(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_numpy_T(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_numpy_T(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- detach ---- */
 
 /**
  * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
@@ -551,7 +640,9 @@ int32_t rlt_tensor_numpy_T(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `detach_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_detach_(const rlt_tensor *self_);
+int32_t rlt_tensor_detach_(const rlt_tensor *self);
+
+/* ---- unsafe_split ---- */
 
 /**
  * Splits a dimension as split does; the parts are not counted as views of one another.
@@ -563,10 +654,12 @@ int32_t rlt_tensor_detach_(const rlt_tensor *self_);
  *
  * `unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]`
  */
-int32_t rlt_tensor_unsafe_split_Tensor(const rlt_tensor *self_,
+int32_t rlt_tensor_unsafe_split_Tensor(const rlt_tensor *self,
                                        int64_t split_size,
                                        int64_t dim,
                                        rlt_tensor_list **out0);
+
+/* ---- _conj ---- */
 
 /**
  * Shows the conjugate of each element, which is computed where it is needed.
@@ -578,7 +671,9 @@ int32_t rlt_tensor_unsafe_split_Tensor(const rlt_tensor *self_,
  *
  * `_conj(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor__conj(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor__conj(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- _neg_view ---- */
 
 /**
  * Shows the opposite of each element, which is computed where it is needed.
@@ -590,7 +685,9 @@ int32_t rlt_tensor__conj(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `_neg_view(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor__neg_view(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor__neg_view(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- resolve_neg ---- */
 
 /**
  * Carries out a negation that was put off.
@@ -602,7 +699,9 @@ int32_t rlt_tensor__neg_view(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `resolve_neg(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_resolve_neg(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_resolve_neg(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- view_as_real ---- */
 
 /**
  * Shows complex numbers as pairs of real ones.
@@ -614,7 +713,9 @@ int32_t rlt_tensor_resolve_neg(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `view_as_real(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_view_as_real(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_view_as_real(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- view_as_complex ---- */
 
 /**
  * Shows pairs of real numbers as complex ones.
@@ -626,7 +727,9 @@ int32_t rlt_tensor_view_as_real(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `view_as_complex(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_view_as_complex(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_view_as_complex(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- imag ---- */
 
 /**
  * Shows the imaginary part of each element.
@@ -638,7 +741,9 @@ int32_t rlt_tensor_view_as_complex(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `imag(Tensor(a) self) -> Tensor(a)`
  */
-int32_t rlt_tensor_imag(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_imag(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- chalf ---- */
 
 /**
  * Converts to complex numbers of halves.
@@ -650,7 +755,9 @@ int32_t rlt_tensor_imag(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor`
  */
-int32_t rlt_tensor_chalf(const rlt_tensor *self_, const int32_t *memory_format, rlt_tensor **out0);
+int32_t rlt_tensor_chalf(const rlt_tensor *self, const int32_t *memory_format, rlt_tensor **out0);
+
+/* ---- t ---- */
 
 /**
  * Transposes a matrix itself; no element moves.
@@ -664,7 +771,9 @@ int32_t rlt_tensor_chalf(const rlt_tensor *self_, const int32_t *memory_format, 
  *
  * `t_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_t_(const rlt_tensor *self_);
+int32_t rlt_tensor_t_(const rlt_tensor *self);
+
+/* ---- transpose ---- */
 
 /**
  * Swaps two dimensions of the tensor itself; no element moves.
@@ -678,7 +787,9 @@ int32_t rlt_tensor_t_(const rlt_tensor *self_);
  *
  * `transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_transpose_(const rlt_tensor *self_, int64_t dim0, int64_t dim1);
+int32_t rlt_tensor_transpose_(const rlt_tensor *self, int64_t dim0, int64_t dim1);
+
+/* ---- swapaxes ---- */
 
 /**
  * Swaps two dimensions, as transpose does.
@@ -690,7 +801,7 @@ int32_t rlt_tensor_transpose_(const rlt_tensor *self_, int64_t dim0, int64_t dim
  *
  * `swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)`
  */
-int32_t rlt_tensor_swapaxes(const rlt_tensor *self_, int64_t axis0, int64_t axis1, rlt_tensor **out0);
+int32_t rlt_tensor_swapaxes(const rlt_tensor *self, int64_t axis0, int64_t axis1, rlt_tensor **out0);
 
 /**
  * Swaps two dimensions of the tensor itself, as transpose_ does.
@@ -704,7 +815,9 @@ int32_t rlt_tensor_swapaxes(const rlt_tensor *self_, int64_t axis0, int64_t axis
  *
  * `swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_swapaxes_(const rlt_tensor *self_, int64_t axis0, int64_t axis1);
+int32_t rlt_tensor_swapaxes_(const rlt_tensor *self, int64_t axis0, int64_t axis1);
+
+/* ---- swapdims ---- */
 
 /**
  * Swaps two dimensions, as transpose does.
@@ -716,7 +829,7 @@ int32_t rlt_tensor_swapaxes_(const rlt_tensor *self_, int64_t axis0, int64_t axi
  *
  * `swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)`
  */
-int32_t rlt_tensor_swapdims(const rlt_tensor *self_, int64_t dim0, int64_t dim1, rlt_tensor **out0);
+int32_t rlt_tensor_swapdims(const rlt_tensor *self, int64_t dim0, int64_t dim1, rlt_tensor **out0);
 
 /**
  * Swaps two dimensions of the tensor itself, as transpose_ does.
@@ -730,7 +843,9 @@ int32_t rlt_tensor_swapdims(const rlt_tensor *self_, int64_t dim0, int64_t dim1,
  *
  * `swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_swapdims_(const rlt_tensor *self_, int64_t dim0, int64_t dim1);
+int32_t rlt_tensor_swapdims_(const rlt_tensor *self, int64_t dim0, int64_t dim1);
+
+/* ---- unsqueeze ---- */
 
 /**
  * Gives the tensor itself another dimension, of size 1.
@@ -744,7 +859,9 @@ int32_t rlt_tensor_swapdims_(const rlt_tensor *self_, int64_t dim0, int64_t dim1
  *
  * `unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)`
  */
-int32_t rlt_tensor_unsqueeze_(const rlt_tensor *self_, int64_t dim);
+int32_t rlt_tensor_unsqueeze_(const rlt_tensor *self, int64_t dim);
+
+/* ---- squeeze ---- */
 
 /**
  * Takes the dimensions of size 1 away from the tensor itself.
@@ -757,7 +874,7 @@ int32_t rlt_tensor_unsqueeze_(const rlt_tensor *self_, int64_t dim);
  *
  * `squeeze_(Tensor(a!) self) -> Tensor(a!)`
  */
-int32_t rlt_tensor_squeeze_(const rlt_tensor *self_);
+int32_t rlt_tensor_squeeze_(const rlt_tensor *self);
 
 /**
  * Takes a dimension away from the tensor itself, if its size is 1.
@@ -771,7 +888,7 @@ int32_t rlt_tensor_squeeze_(const rlt_tensor *self_);
  *
  * `squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)`
  */
-int32_t rlt_tensor_squeeze_dim_(const rlt_tensor *self_, int64_t dim);
+int32_t rlt_tensor_squeeze_dim_(const rlt_tensor *self, int64_t dim);
 
 /**
  * Takes those of some dimensions away from the tensor itself whose size is 1.
@@ -785,7 +902,9 @@ int32_t rlt_tensor_squeeze_dim_(const rlt_tensor *self_, int64_t dim);
  *
  * `squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)`
  */
-int32_t rlt_tensor_squeeze_dims_(const rlt_tensor *self_, const int64_t *dim, int64_t dim_len);
+int32_t rlt_tensor_squeeze_dims_(const rlt_tensor *self, const int64_t *dim, int64_t dim_len);
+
+/* ---- as_strided ---- */
 
 /**
  * Lets the tensor itself show its storage with any sizes, strides and offset.
@@ -799,12 +918,14 @@ int32_t rlt_tensor_squeeze_dims_(const rlt_tensor *self_, const int64_t *dim, in
  *
  * `as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)`
  */
-int32_t rlt_tensor_as_strided_(const rlt_tensor *self_,
+int32_t rlt_tensor_as_strided_(const rlt_tensor *self,
                                const int64_t *size,
                                int64_t size_len,
                                const int64_t *stride,
                                int64_t stride_len,
                                const int64_t *storage_offset);
+
+/* ---- _reshape_alias ---- */
 
 /**
  * A view in another shape whose strides are known already; its gradient is that of a reshape.
@@ -817,7 +938,7 @@ int32_t rlt_tensor_as_strided_(const rlt_tensor *self_,
  *
  * `_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)`
  */
-int32_t rlt_tensor__reshape_alias(const rlt_tensor *self_,
+int32_t rlt_tensor__reshape_alias(const rlt_tensor *self,
                                   const int64_t *size,
                                   int64_t size_len,
                                   const int64_t *stride,

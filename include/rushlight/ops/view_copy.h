@@ -2,6 +2,21 @@
 
 /**
  * # The views as copies: results with memory of their own.
+ *
+ *     // alias_copy([1, 2]) -> [1, 2]
+ *     const int64_t self_data[] = {1, 2};
+ *     const int64_t self_sizes[] = {2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+ *     if (!status) status = rlt_tensor_alias_copy(self, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const int64_t *values = (const int64_t *)result;
+ *       printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 1 2
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_VIEW_COPY_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- alias_copy ---- */
+
 /**
  * Copies the tensor.
  *
@@ -25,7 +42,9 @@ extern "C" {
  *
  * `alias_copy(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_alias_copy(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_alias_copy(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- as_strided_copy ---- */
 
 /**
  * Copies what as_strided shows.
@@ -37,13 +56,15 @@ int32_t rlt_tensor_alias_copy(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor`
  */
-int32_t rlt_tensor_as_strided_copy(const rlt_tensor *self_,
+int32_t rlt_tensor_as_strided_copy(const rlt_tensor *self,
                                    const int64_t *size,
                                    int64_t size_len,
                                    const int64_t *stride,
                                    int64_t stride_len,
                                    const int64_t *storage_offset,
                                    rlt_tensor **out0);
+
+/* ---- diagonal_copy ---- */
 
 /**
  * Copies the diagonal of two dimensions, as a last dimension.
@@ -55,11 +76,13 @@ int32_t rlt_tensor_as_strided_copy(const rlt_tensor *self_,
  *
  * `diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor`
  */
-int32_t rlt_tensor_diagonal_copy(const rlt_tensor *self_,
+int32_t rlt_tensor_diagonal_copy(const rlt_tensor *self,
                                  int64_t offset,
                                  int64_t dim1,
                                  int64_t dim2,
                                  rlt_tensor **out0);
+
+/* ---- expand_copy ---- */
 
 /**
  * Repeats dimensions of size 1; -1 keeps a size.
@@ -71,11 +94,13 @@ int32_t rlt_tensor_diagonal_copy(const rlt_tensor *self_,
  *
  * `expand_copy(Tensor self, int[] size, *, bool implicit=False) -> Tensor`
  */
-int32_t rlt_tensor_expand_copy(const rlt_tensor *self_,
+int32_t rlt_tensor_expand_copy(const rlt_tensor *self,
                                const int64_t *size,
                                int64_t size_len,
                                int32_t implicit,
                                rlt_tensor **out0);
+
+/* ---- narrow_copy ---- */
 
 /**
  * Copies `length` elements of a dimension from `start` on.
@@ -87,7 +112,7 @@ int32_t rlt_tensor_expand_copy(const rlt_tensor *self_,
  *
  * `narrow_copy(Tensor self, int dim, int start, int length) -> Tensor`
  */
-int32_t rlt_tensor_narrow_copy(const rlt_tensor *self_, int64_t dim, int64_t start, int64_t length, rlt_tensor **out0);
+int32_t rlt_tensor_narrow_copy(const rlt_tensor *self, int64_t dim, int64_t start, int64_t length, rlt_tensor **out0);
 
 /**
  * Copies `length` elements of a dimension from `start` on.
@@ -100,11 +125,13 @@ int32_t rlt_tensor_narrow_copy(const rlt_tensor *self_, int64_t dim, int64_t sta
  *
  * `narrow_copy.out(Tensor self, int dim, int start, int length, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_narrow_copy_out(const rlt_tensor *self_,
+int32_t rlt_tensor_narrow_copy_out(const rlt_tensor *self,
                                    int64_t dim,
                                    int64_t start,
                                    int64_t length,
                                    const rlt_tensor *out);
+
+/* ---- permute_copy ---- */
 
 /**
  * Copies the tensor with its dimensions in another order.
@@ -116,7 +143,9 @@ int32_t rlt_tensor_narrow_copy_out(const rlt_tensor *self_,
  *
  * `permute_copy(Tensor self, int[] dims) -> Tensor`
  */
-int32_t rlt_tensor_permute_copy(const rlt_tensor *self_, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+int32_t rlt_tensor_permute_copy(const rlt_tensor *self, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
+
+/* ---- squeeze_copy ---- */
 
 /**
  * Copies the tensor without its dimensions of size 1.
@@ -128,7 +157,7 @@ int32_t rlt_tensor_permute_copy(const rlt_tensor *self_, const int64_t *dims, in
  *
  * `squeeze_copy(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_squeeze_copy(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_squeeze_copy(const rlt_tensor *self, rlt_tensor **out0);
 
 /**
  * Copies the tensor without a dimension whose size is 1.
@@ -140,7 +169,7 @@ int32_t rlt_tensor_squeeze_copy(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `squeeze_copy.dim(Tensor self, int dim) -> Tensor`
  */
-int32_t rlt_tensor_squeeze_copy_dim(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_squeeze_copy_dim(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
 
 /**
  * Copies the tensor without the given dimensions whose size is 1.
@@ -152,7 +181,9 @@ int32_t rlt_tensor_squeeze_copy_dim(const rlt_tensor *self_, int64_t dim, rlt_te
  *
  * `squeeze_copy.dims(Tensor self, int[] dim) -> Tensor`
  */
-int32_t rlt_tensor_squeeze_copy_dims(const rlt_tensor *self_, const int64_t *dim, int64_t dim_len, rlt_tensor **out0);
+int32_t rlt_tensor_squeeze_copy_dims(const rlt_tensor *self, const int64_t *dim, int64_t dim_len, rlt_tensor **out0);
+
+/* ---- t_copy ---- */
 
 /**
  * Copies a matrix transposed; a vector as it is.
@@ -164,7 +195,9 @@ int32_t rlt_tensor_squeeze_copy_dims(const rlt_tensor *self_, const int64_t *dim
  *
  * `t_copy(Tensor self) -> Tensor`
  */
-int32_t rlt_tensor_t_copy(const rlt_tensor *self_, rlt_tensor **out0);
+int32_t rlt_tensor_t_copy(const rlt_tensor *self, rlt_tensor **out0);
+
+/* ---- transpose_copy ---- */
 
 /**
  * Copies the tensor with two dimensions swapped.
@@ -176,7 +209,9 @@ int32_t rlt_tensor_t_copy(const rlt_tensor *self_, rlt_tensor **out0);
  *
  * `transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor`
  */
-int32_t rlt_tensor_transpose_copy_int(const rlt_tensor *self_, int64_t dim0, int64_t dim1, rlt_tensor **out0);
+int32_t rlt_tensor_transpose_copy_int(const rlt_tensor *self, int64_t dim0, int64_t dim1, rlt_tensor **out0);
+
+/* ---- unfold_copy ---- */
 
 /**
  * Copies windows of a dimension, each `step` further, into a new last dimension.
@@ -188,11 +223,13 @@ int32_t rlt_tensor_transpose_copy_int(const rlt_tensor *self_, int64_t dim0, int
  *
  * `unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor`
  */
-int32_t rlt_tensor_unfold_copy(const rlt_tensor *self_,
+int32_t rlt_tensor_unfold_copy(const rlt_tensor *self,
                                int64_t dimension,
                                int64_t size,
                                int64_t step,
                                rlt_tensor **out0);
+
+/* ---- unsqueeze_copy ---- */
 
 /**
  * Copies the tensor with a new dimension of size 1.
@@ -204,7 +241,9 @@ int32_t rlt_tensor_unfold_copy(const rlt_tensor *self_,
  *
  * `unsqueeze_copy(Tensor self, int dim) -> Tensor`
  */
-int32_t rlt_tensor_unsqueeze_copy(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+int32_t rlt_tensor_unsqueeze_copy(const rlt_tensor *self, int64_t dim, rlt_tensor **out0);
+
+/* ---- view_copy ---- */
 
 /**
  * Copies the elements into other sizes; one size may be -1.
@@ -216,7 +255,9 @@ int32_t rlt_tensor_unsqueeze_copy(const rlt_tensor *self_, int64_t dim, rlt_tens
  *
  * `view_copy(Tensor self, int[] size) -> Tensor`
  */
-int32_t rlt_tensor_view_copy(const rlt_tensor *self_, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+int32_t rlt_tensor_view_copy(const rlt_tensor *self, const int64_t *size, int64_t size_len, rlt_tensor **out0);
+
+/* ---- split_with_sizes_copy ---- */
 
 /**
  * Copies the parts of the given sizes of a dimension.
@@ -228,11 +269,13 @@ int32_t rlt_tensor_view_copy(const rlt_tensor *self_, const int64_t *size, int64
  *
  * `split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]`
  */
-int32_t rlt_tensor_split_with_sizes_copy(const rlt_tensor *self_,
+int32_t rlt_tensor_split_with_sizes_copy(const rlt_tensor *self,
                                          const int64_t *split_sizes,
                                          int64_t split_sizes_len,
                                          int64_t dim,
                                          rlt_tensor_list **out0);
+
+/* ---- unbind_copy ---- */
 
 /**
  * Copies the slices of a dimension.
@@ -244,7 +287,7 @@ int32_t rlt_tensor_split_with_sizes_copy(const rlt_tensor *self_,
  *
  * `unbind_copy.int(Tensor self, int dim=0) -> Tensor[]`
  */
-int32_t rlt_tensor_unbind_copy_int(const rlt_tensor *self_, int64_t dim, rlt_tensor_list **out0);
+int32_t rlt_tensor_unbind_copy_int(const rlt_tensor *self, int64_t dim, rlt_tensor_list **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

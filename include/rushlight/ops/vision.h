@@ -2,6 +2,21 @@
 
 /**
  * # Images: other sizes, borders, columns, pixels.
+ *
+ *     // upsample_nearest1d([[[1.0, 2.0]]], [4]) -> [[[1.0, 1.0, 2.0, 2.0]]]
+ *     const float self_data[] = {1.0f, 2.0f};
+ *     const int64_t self_sizes[] = {1, 1, 2};
+ *     rlt_tensor *self = NULL, *out = NULL;
+ *     void *result = NULL;
+ *     int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 3, RLT_DTYPE_FLOAT32, &self);
+ *     if (!status) status = rlt_tensor_upsample_nearest1d(self, (const int64_t[]){4}, 1, NULL, &out);
+ *     if (!status) status = rlt_tensor_data_ptr(out, &result);
+ *     if (!status) {
+ *       const float *values = (const float *)result;
+ *       printf("%g %g %g %g\n", values[0], values[1], values[2], values[3]);  // prints 1 1 2 2
+ *     }
+ *     rlt_tensor_free(out);
+ *     rlt_tensor_free(self);
  */
 
 #ifndef RUSHLIGHT_OPS_VISION_H
@@ -15,6 +30,8 @@
 extern "C" {
 #endif // __cplusplus
 
+/* ---- upsample_nearest1d ---- */
+
 /**
  * Takes the nearest element for each place of a sequence of another size.
  *
@@ -26,11 +43,13 @@ extern "C" {
  *
  * `upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor`
  */
-int32_t rlt_tensor_upsample_nearest1d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_nearest1d(const rlt_tensor *self,
                                       const int64_t *output_size,
                                       int64_t output_size_len,
                                       const double *scales,
                                       rlt_tensor **out0);
+
+/* ---- upsample_nearest1d_backward ---- */
 
 /**
  * The gradient of upsample_nearest1d.
@@ -50,6 +69,8 @@ int32_t rlt_tensor_upsample_nearest1d_backward(const rlt_tensor *grad_output,
                                                int64_t input_size_len,
                                                const double *scales,
                                                rlt_tensor **out0);
+
+/* ---- upsample_nearest1d ---- */
 
 /**
  * Takes the nearest element for each place of a sequence of another size, given as a size or as
@@ -71,6 +92,8 @@ int32_t rlt_tensor_upsample_nearest1d_vec(const rlt_tensor *input,
                                           int64_t scale_factors_len,
                                           rlt_tensor **out0);
 
+/* ---- upsample_nearest2d ---- */
+
 /**
  * Takes the nearest element for each place of an image of another size.
  *
@@ -83,12 +106,14 @@ int32_t rlt_tensor_upsample_nearest1d_vec(const rlt_tensor *input,
  * `upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) ->
  * Tensor`
  */
-int32_t rlt_tensor_upsample_nearest2d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_nearest2d(const rlt_tensor *self,
                                       const int64_t *output_size,
                                       int64_t output_size_len,
                                       const double *scales_h,
                                       const double *scales_w,
                                       rlt_tensor **out0);
+
+/* ---- upsample_nearest2d_backward ---- */
 
 /**
  * The gradient of upsample_nearest2d.
@@ -110,6 +135,8 @@ int32_t rlt_tensor_upsample_nearest2d_backward(const rlt_tensor *grad_output,
                                                const double *scales_w,
                                                rlt_tensor **out0);
 
+/* ---- upsample_nearest2d ---- */
+
 /**
  * Takes the nearest element for each place of an image of another size, given as a size or as factors.
  *
@@ -129,6 +156,8 @@ int32_t rlt_tensor_upsample_nearest2d_vec(const rlt_tensor *input,
                                           int64_t scale_factors_len,
                                           rlt_tensor **out0);
 
+/* ---- upsample_nearest3d ---- */
+
 /**
  * Takes the nearest element for each place of a volume of another size.
  *
@@ -141,13 +170,15 @@ int32_t rlt_tensor_upsample_nearest2d_vec(const rlt_tensor *input,
  * `upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None,
  * float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor_upsample_nearest3d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_nearest3d(const rlt_tensor *self,
                                       const int64_t *output_size,
                                       int64_t output_size_len,
                                       const double *scales_d,
                                       const double *scales_h,
                                       const double *scales_w,
                                       rlt_tensor **out0);
+
+/* ---- upsample_nearest3d_backward ---- */
 
 /**
  * The gradient of upsample_nearest3d.
@@ -170,6 +201,8 @@ int32_t rlt_tensor_upsample_nearest3d_backward(const rlt_tensor *grad_output,
                                                const double *scales_w,
                                                rlt_tensor **out0);
 
+/* ---- upsample_nearest3d ---- */
+
 /**
  * Takes the nearest element for each place of a volume of another size, given as a size or as factors.
  *
@@ -189,6 +222,8 @@ int32_t rlt_tensor_upsample_nearest3d_vec(const rlt_tensor *input,
                                           int64_t scale_factors_len,
                                           rlt_tensor **out0);
 
+/* ---- _upsample_nearest_exact1d ---- */
+
 /**
  * Takes the element whose middle is nearest for each place of a sequence of another size.
  *
@@ -200,11 +235,13 @@ int32_t rlt_tensor_upsample_nearest3d_vec(const rlt_tensor *input,
  *
  * `_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor`
  */
-int32_t rlt_tensor__upsample_nearest_exact1d(const rlt_tensor *self_,
+int32_t rlt_tensor__upsample_nearest_exact1d(const rlt_tensor *self,
                                              const int64_t *output_size,
                                              int64_t output_size_len,
                                              const double *scales,
                                              rlt_tensor **out0);
+
+/* ---- _upsample_nearest_exact1d_backward ---- */
 
 /**
  * The gradient of _upsample_nearest_exact1d.
@@ -224,6 +261,8 @@ int32_t rlt_tensor__upsample_nearest_exact1d_backward(const rlt_tensor *grad_out
                                                       int64_t input_size_len,
                                                       const double *scales,
                                                       rlt_tensor **out0);
+
+/* ---- _upsample_nearest_exact1d ---- */
 
 /**
  * Takes the element whose middle is nearest for each place of a sequence of another size, given as a
@@ -245,6 +284,8 @@ int32_t rlt_tensor__upsample_nearest_exact1d_vec(const rlt_tensor *input,
                                                  int64_t scale_factors_len,
                                                  rlt_tensor **out0);
 
+/* ---- _upsample_nearest_exact2d ---- */
+
 /**
  * Takes the element whose middle is nearest for each place of an image of another size.
  *
@@ -257,12 +298,14 @@ int32_t rlt_tensor__upsample_nearest_exact1d_vec(const rlt_tensor *input,
  * `_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float?
  * scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor__upsample_nearest_exact2d(const rlt_tensor *self_,
+int32_t rlt_tensor__upsample_nearest_exact2d(const rlt_tensor *self,
                                              const int64_t *output_size,
                                              int64_t output_size_len,
                                              const double *scales_h,
                                              const double *scales_w,
                                              rlt_tensor **out0);
+
+/* ---- _upsample_nearest_exact2d_backward ---- */
 
 /**
  * The gradient of _upsample_nearest_exact2d.
@@ -284,6 +327,8 @@ int32_t rlt_tensor__upsample_nearest_exact2d_backward(const rlt_tensor *grad_out
                                                       const double *scales_w,
                                                       rlt_tensor **out0);
 
+/* ---- _upsample_nearest_exact2d ---- */
+
 /**
  * Takes the element whose middle is nearest for each place of an image of another size, given as a
  * size or as factors.
@@ -304,6 +349,8 @@ int32_t rlt_tensor__upsample_nearest_exact2d_vec(const rlt_tensor *input,
                                                  int64_t scale_factors_len,
                                                  rlt_tensor **out0);
 
+/* ---- _upsample_nearest_exact3d ---- */
+
 /**
  * Takes the element whose middle is nearest for each place of a volume of another size.
  *
@@ -316,13 +363,15 @@ int32_t rlt_tensor__upsample_nearest_exact2d_vec(const rlt_tensor *input,
  * `_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float?
  * scales_h=None, float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor__upsample_nearest_exact3d(const rlt_tensor *self_,
+int32_t rlt_tensor__upsample_nearest_exact3d(const rlt_tensor *self,
                                              const int64_t *output_size,
                                              int64_t output_size_len,
                                              const double *scales_d,
                                              const double *scales_h,
                                              const double *scales_w,
                                              rlt_tensor **out0);
+
+/* ---- _upsample_nearest_exact3d_backward ---- */
 
 /**
  * The gradient of _upsample_nearest_exact3d.
@@ -345,6 +394,8 @@ int32_t rlt_tensor__upsample_nearest_exact3d_backward(const rlt_tensor *grad_out
                                                       const double *scales_w,
                                                       rlt_tensor **out0);
 
+/* ---- _upsample_nearest_exact3d ---- */
+
 /**
  * Takes the element whose middle is nearest for each place of a volume of another size, given as a
  * size or as factors.
@@ -365,6 +416,8 @@ int32_t rlt_tensor__upsample_nearest_exact3d_vec(const rlt_tensor *input,
                                                  int64_t scale_factors_len,
                                                  rlt_tensor **out0);
 
+/* ---- upsample_linear1d ---- */
+
 /**
  * Interpolates a sequence linearly to another size.
  *
@@ -378,12 +431,14 @@ int32_t rlt_tensor__upsample_nearest_exact3d_vec(const rlt_tensor *input,
  * `upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) ->
  * Tensor`
  */
-int32_t rlt_tensor_upsample_linear1d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_linear1d(const rlt_tensor *self,
                                      const int64_t *output_size,
                                      int64_t output_size_len,
                                      int32_t align_corners,
                                      const double *scales,
                                      rlt_tensor **out0);
+
+/* ---- upsample_linear1d_backward ---- */
 
 /**
  * The gradient of upsample_linear1d.
@@ -404,6 +459,8 @@ int32_t rlt_tensor_upsample_linear1d_backward(const rlt_tensor *grad_output,
                                               int32_t align_corners,
                                               const double *scales,
                                               rlt_tensor **out0);
+
+/* ---- upsample_linear1d ---- */
 
 /**
  * Interpolates a sequence linearly to another size, given as a size or as factors.
@@ -427,6 +484,8 @@ int32_t rlt_tensor_upsample_linear1d_vec(const rlt_tensor *input,
                                          int64_t scale_factors_len,
                                          rlt_tensor **out0);
 
+/* ---- upsample_bilinear2d ---- */
+
 /**
  * Interpolates an image linearly to another size.
  *
@@ -440,13 +499,15 @@ int32_t rlt_tensor_upsample_linear1d_vec(const rlt_tensor *input,
  * `upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
  * float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor_upsample_bilinear2d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_bilinear2d(const rlt_tensor *self,
                                        const int64_t *output_size,
                                        int64_t output_size_len,
                                        int32_t align_corners,
                                        const double *scales_h,
                                        const double *scales_w,
                                        rlt_tensor **out0);
+
+/* ---- upsample_bilinear2d_backward ---- */
 
 /**
  * The gradient of upsample_bilinear2d.
@@ -468,6 +529,8 @@ int32_t rlt_tensor_upsample_bilinear2d_backward(const rlt_tensor *grad_output,
                                                 const double *scales_h,
                                                 const double *scales_w,
                                                 rlt_tensor **out0);
+
+/* ---- upsample_bilinear2d ---- */
 
 /**
  * Interpolates an image linearly to another size, given as a size or as factors.
@@ -491,6 +554,8 @@ int32_t rlt_tensor_upsample_bilinear2d_vec(const rlt_tensor *input,
                                            int64_t scale_factors_len,
                                            rlt_tensor **out0);
 
+/* ---- upsample_trilinear3d ---- */
+
 /**
  * Interpolates a volume linearly to another size.
  *
@@ -504,7 +569,7 @@ int32_t rlt_tensor_upsample_bilinear2d_vec(const rlt_tensor *input,
  * `upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None,
  * float? scales_h=None, float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor_upsample_trilinear3d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_trilinear3d(const rlt_tensor *self,
                                         const int64_t *output_size,
                                         int64_t output_size_len,
                                         int32_t align_corners,
@@ -512,6 +577,8 @@ int32_t rlt_tensor_upsample_trilinear3d(const rlt_tensor *self_,
                                         const double *scales_h,
                                         const double *scales_w,
                                         rlt_tensor **out0);
+
+/* ---- upsample_trilinear3d_backward ---- */
 
 /**
  * The gradient of upsample_trilinear3d.
@@ -535,6 +602,8 @@ int32_t rlt_tensor_upsample_trilinear3d_backward(const rlt_tensor *grad_output,
                                                  const double *scales_w,
                                                  rlt_tensor **out0);
 
+/* ---- upsample_trilinear3d ---- */
+
 /**
  * Interpolates a volume linearly to another size, given as a size or as factors.
  *
@@ -557,6 +626,8 @@ int32_t rlt_tensor_upsample_trilinear3d_vec(const rlt_tensor *input,
                                             int64_t scale_factors_len,
                                             rlt_tensor **out0);
 
+/* ---- upsample_bicubic2d ---- */
+
 /**
  * Interpolates an image cubically to another size.
  *
@@ -570,13 +641,15 @@ int32_t rlt_tensor_upsample_trilinear3d_vec(const rlt_tensor *input,
  * `upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
  * float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor_upsample_bicubic2d(const rlt_tensor *self_,
+int32_t rlt_tensor_upsample_bicubic2d(const rlt_tensor *self,
                                       const int64_t *output_size,
                                       int64_t output_size_len,
                                       int32_t align_corners,
                                       const double *scales_h,
                                       const double *scales_w,
                                       rlt_tensor **out0);
+
+/* ---- upsample_bicubic2d_backward ---- */
 
 /**
  * The gradient of upsample_bicubic2d.
@@ -598,6 +671,8 @@ int32_t rlt_tensor_upsample_bicubic2d_backward(const rlt_tensor *grad_output,
                                                const double *scales_h,
                                                const double *scales_w,
                                                rlt_tensor **out0);
+
+/* ---- upsample_bicubic2d ---- */
 
 /**
  * Interpolates an image cubically to another size, given as a size or as factors.
@@ -621,6 +696,8 @@ int32_t rlt_tensor_upsample_bicubic2d_vec(const rlt_tensor *input,
                                           int64_t scale_factors_len,
                                           rlt_tensor **out0);
 
+/* ---- reflection_pad1d ---- */
+
 /**
  * Surrounds a sequence with itself, mirrored at its first and last elements.
  *
@@ -632,10 +709,12 @@ int32_t rlt_tensor_upsample_bicubic2d_vec(const rlt_tensor *input,
  *
  * `reflection_pad1d(Tensor self, int[2] padding) -> Tensor`
  */
-int32_t rlt_tensor_reflection_pad1d(const rlt_tensor *self_,
+int32_t rlt_tensor_reflection_pad1d(const rlt_tensor *self,
                                     const int64_t *padding,
                                     int64_t padding_len,
                                     rlt_tensor **out0);
+
+/* ---- reflection_pad1d_backward ---- */
 
 /**
  * The gradient of reflection_pad1d.
@@ -648,10 +727,12 @@ int32_t rlt_tensor_reflection_pad1d(const rlt_tensor *self_,
  * `reflection_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor`
  */
 int32_t rlt_tensor_reflection_pad1d_backward(const rlt_tensor *grad_output,
-                                             const rlt_tensor *self_,
+                                             const rlt_tensor *self,
                                              const int64_t *padding,
                                              int64_t padding_len,
                                              rlt_tensor **out0);
+
+/* ---- reflection_pad2d ---- */
 
 /**
  * Surrounds an image with itself, mirrored at its first and last elements.
@@ -664,10 +745,12 @@ int32_t rlt_tensor_reflection_pad1d_backward(const rlt_tensor *grad_output,
  *
  * `reflection_pad2d(Tensor self, int[4] padding) -> Tensor`
  */
-int32_t rlt_tensor_reflection_pad2d(const rlt_tensor *self_,
+int32_t rlt_tensor_reflection_pad2d(const rlt_tensor *self,
                                     const int64_t *padding,
                                     int64_t padding_len,
                                     rlt_tensor **out0);
+
+/* ---- reflection_pad2d_backward ---- */
 
 /**
  * The gradient of reflection_pad2d.
@@ -680,10 +763,12 @@ int32_t rlt_tensor_reflection_pad2d(const rlt_tensor *self_,
  * `reflection_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor`
  */
 int32_t rlt_tensor_reflection_pad2d_backward(const rlt_tensor *grad_output,
-                                             const rlt_tensor *self_,
+                                             const rlt_tensor *self,
                                              const int64_t *padding,
                                              int64_t padding_len,
                                              rlt_tensor **out0);
+
+/* ---- reflection_pad3d ---- */
 
 /**
  * Surrounds a volume with itself, mirrored at its first and last elements.
@@ -696,10 +781,12 @@ int32_t rlt_tensor_reflection_pad2d_backward(const rlt_tensor *grad_output,
  *
  * `reflection_pad3d(Tensor self, int[6] padding) -> Tensor`
  */
-int32_t rlt_tensor_reflection_pad3d(const rlt_tensor *self_,
+int32_t rlt_tensor_reflection_pad3d(const rlt_tensor *self,
                                     const int64_t *padding,
                                     int64_t padding_len,
                                     rlt_tensor **out0);
+
+/* ---- reflection_pad3d_backward ---- */
 
 /**
  * The gradient of reflection_pad3d.
@@ -712,10 +799,12 @@ int32_t rlt_tensor_reflection_pad3d(const rlt_tensor *self_,
  * `reflection_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor`
  */
 int32_t rlt_tensor_reflection_pad3d_backward(const rlt_tensor *grad_output,
-                                             const rlt_tensor *self_,
+                                             const rlt_tensor *self,
                                              const int64_t *padding,
                                              int64_t padding_len,
                                              rlt_tensor **out0);
+
+/* ---- replication_pad1d ---- */
 
 /**
  * Surrounds a sequence with itself, repeated beyond its first and last elements.
@@ -728,10 +817,12 @@ int32_t rlt_tensor_reflection_pad3d_backward(const rlt_tensor *grad_output,
  *
  * `replication_pad1d(Tensor self, int[2] padding) -> Tensor`
  */
-int32_t rlt_tensor_replication_pad1d(const rlt_tensor *self_,
+int32_t rlt_tensor_replication_pad1d(const rlt_tensor *self,
                                      const int64_t *padding,
                                      int64_t padding_len,
                                      rlt_tensor **out0);
+
+/* ---- replication_pad1d_backward ---- */
 
 /**
  * The gradient of replication_pad1d.
@@ -744,10 +835,12 @@ int32_t rlt_tensor_replication_pad1d(const rlt_tensor *self_,
  * `replication_pad1d_backward(Tensor grad_output, Tensor self, int[2] padding) -> Tensor`
  */
 int32_t rlt_tensor_replication_pad1d_backward(const rlt_tensor *grad_output,
-                                              const rlt_tensor *self_,
+                                              const rlt_tensor *self,
                                               const int64_t *padding,
                                               int64_t padding_len,
                                               rlt_tensor **out0);
+
+/* ---- replication_pad2d ---- */
 
 /**
  * Surrounds an image with itself, repeated beyond its first and last elements.
@@ -760,10 +853,12 @@ int32_t rlt_tensor_replication_pad1d_backward(const rlt_tensor *grad_output,
  *
  * `replication_pad2d(Tensor self, int[4] padding) -> Tensor`
  */
-int32_t rlt_tensor_replication_pad2d(const rlt_tensor *self_,
+int32_t rlt_tensor_replication_pad2d(const rlt_tensor *self,
                                      const int64_t *padding,
                                      int64_t padding_len,
                                      rlt_tensor **out0);
+
+/* ---- replication_pad2d_backward ---- */
 
 /**
  * The gradient of replication_pad2d.
@@ -776,10 +871,12 @@ int32_t rlt_tensor_replication_pad2d(const rlt_tensor *self_,
  * `replication_pad2d_backward(Tensor grad_output, Tensor self, int[4] padding) -> Tensor`
  */
 int32_t rlt_tensor_replication_pad2d_backward(const rlt_tensor *grad_output,
-                                              const rlt_tensor *self_,
+                                              const rlt_tensor *self,
                                               const int64_t *padding,
                                               int64_t padding_len,
                                               rlt_tensor **out0);
+
+/* ---- replication_pad3d ---- */
 
 /**
  * Surrounds a volume with itself, repeated beyond its first and last elements.
@@ -792,10 +889,12 @@ int32_t rlt_tensor_replication_pad2d_backward(const rlt_tensor *grad_output,
  *
  * `replication_pad3d(Tensor self, int[6] padding) -> Tensor`
  */
-int32_t rlt_tensor_replication_pad3d(const rlt_tensor *self_,
+int32_t rlt_tensor_replication_pad3d(const rlt_tensor *self,
                                      const int64_t *padding,
                                      int64_t padding_len,
                                      rlt_tensor **out0);
+
+/* ---- replication_pad3d_backward ---- */
 
 /**
  * The gradient of replication_pad3d.
@@ -808,10 +907,12 @@ int32_t rlt_tensor_replication_pad3d(const rlt_tensor *self_,
  * `replication_pad3d_backward(Tensor grad_output, Tensor self, int[6] padding) -> Tensor`
  */
 int32_t rlt_tensor_replication_pad3d_backward(const rlt_tensor *grad_output,
-                                              const rlt_tensor *self_,
+                                              const rlt_tensor *self,
                                               const int64_t *padding,
                                               int64_t padding_len,
                                               rlt_tensor **out0);
+
+/* ---- pad ---- */
 
 /**
  * Surrounds the last dimensions with a constant (`constant`), with mirrored (`reflect`), repeated
@@ -825,12 +926,14 @@ int32_t rlt_tensor_replication_pad3d_backward(const rlt_tensor *grad_output,
  *
  * `pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor`
  */
-int32_t rlt_tensor_pad(const rlt_tensor *self_,
+int32_t rlt_tensor_pad(const rlt_tensor *self,
                        const int64_t *pad,
                        int64_t pad_len,
                        const char *mode,
                        const double *value,
                        rlt_tensor **out0);
+
+/* ---- _pad_circular ---- */
 
 /**
  * Surrounds the last dimensions with what lies at their other end.
@@ -843,7 +946,9 @@ int32_t rlt_tensor_pad(const rlt_tensor *self_,
  *
  * `_pad_circular(Tensor self, int[] pad) -> Tensor`
  */
-int32_t rlt_tensor__pad_circular(const rlt_tensor *self_, const int64_t *pad, int64_t pad_len, rlt_tensor **out0);
+int32_t rlt_tensor__pad_circular(const rlt_tensor *self, const int64_t *pad, int64_t pad_len, rlt_tensor **out0);
+
+/* ---- im2col ---- */
 
 /**
  * Takes a column of elements for each position of a kernel that slides over an image.
@@ -856,7 +961,7 @@ int32_t rlt_tensor__pad_circular(const rlt_tensor *self_, const int64_t *pad, in
  *
  * `im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor`
  */
-int32_t rlt_tensor_im2col(const rlt_tensor *self_,
+int32_t rlt_tensor_im2col(const rlt_tensor *self,
                           const int64_t *kernel_size,
                           int64_t kernel_size_len,
                           const int64_t *dilation,
@@ -866,6 +971,8 @@ int32_t rlt_tensor_im2col(const rlt_tensor *self_,
                           const int64_t *stride,
                           int64_t stride_len,
                           rlt_tensor **out0);
+
+/* ---- col2im ---- */
 
 /**
  * Sums columns of elements, one for each position of a kernel, into the image they were taken from.
@@ -878,7 +985,7 @@ int32_t rlt_tensor_im2col(const rlt_tensor *self_,
  * `col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2]
  * stride) -> Tensor`
  */
-int32_t rlt_tensor_col2im(const rlt_tensor *self_,
+int32_t rlt_tensor_col2im(const rlt_tensor *self,
                           const int64_t *output_size,
                           int64_t output_size_len,
                           const int64_t *kernel_size,
@@ -891,6 +998,8 @@ int32_t rlt_tensor_col2im(const rlt_tensor *self_,
                           int64_t stride_len,
                           rlt_tensor **out0);
 
+/* ---- pixel_shuffle ---- */
+
 /**
  * Turns groups of r * r channels into squares of r * r pixels.
  *
@@ -901,7 +1010,9 @@ int32_t rlt_tensor_col2im(const rlt_tensor *self_,
  *
  * `pixel_shuffle(Tensor self, int upscale_factor) -> Tensor`
  */
-int32_t rlt_tensor_pixel_shuffle(const rlt_tensor *self_, int64_t upscale_factor, rlt_tensor **out0);
+int32_t rlt_tensor_pixel_shuffle(const rlt_tensor *self, int64_t upscale_factor, rlt_tensor **out0);
+
+/* ---- pixel_unshuffle ---- */
 
 /**
  * Turns squares of r * r pixels into groups of r * r channels: undoes pixel_shuffle.
@@ -913,7 +1024,9 @@ int32_t rlt_tensor_pixel_shuffle(const rlt_tensor *self_, int64_t upscale_factor
  *
  * `pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor`
  */
-int32_t rlt_tensor_pixel_unshuffle(const rlt_tensor *self_, int64_t downscale_factor, rlt_tensor **out0);
+int32_t rlt_tensor_pixel_unshuffle(const rlt_tensor *self, int64_t downscale_factor, rlt_tensor **out0);
+
+/* ---- channel_shuffle ---- */
 
 /**
  * Deals out the channels of groups: the first of each, then the second of each, and so on.
@@ -925,7 +1038,9 @@ int32_t rlt_tensor_pixel_unshuffle(const rlt_tensor *self_, int64_t downscale_fa
  *
  * `channel_shuffle(Tensor self, int groups) -> Tensor`
  */
-int32_t rlt_tensor_channel_shuffle(const rlt_tensor *self_, int64_t groups, rlt_tensor **out0);
+int32_t rlt_tensor_channel_shuffle(const rlt_tensor *self, int64_t groups, rlt_tensor **out0);
+
+/* ---- native_channel_shuffle ---- */
 
 /**
  * Deals out the channels of groups: the first of each, then the second of each, and so on.
@@ -937,7 +1052,9 @@ int32_t rlt_tensor_channel_shuffle(const rlt_tensor *self_, int64_t groups, rlt_
  *
  * `native_channel_shuffle(Tensor self, int groups) -> Tensor`
  */
-int32_t rlt_tensor_native_channel_shuffle(const rlt_tensor *self_, int64_t groups, rlt_tensor **out0);
+int32_t rlt_tensor_native_channel_shuffle(const rlt_tensor *self, int64_t groups, rlt_tensor **out0);
+
+/* ---- grid_sampler ---- */
 
 /**
  * Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between
@@ -960,6 +1077,8 @@ int32_t rlt_tensor_grid_sampler(const rlt_tensor *input,
                                 int32_t align_corners,
                                 rlt_tensor **out0);
 
+/* ---- grid_sampler_2d ---- */
+
 /**
  * Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between
  * elements, zeros (0), the border (1) or a mirrored image (2) beyond.
@@ -981,6 +1100,8 @@ int32_t rlt_tensor_grid_sampler_2d(const rlt_tensor *input,
                                    int32_t align_corners,
                                    rlt_tensor **out0);
 
+/* ---- grid_sampler_3d ---- */
+
 /**
  * Reads volumes at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between
  * elements, zeros (0), the border (1) or a mirrored image (2) beyond.
@@ -1001,6 +1122,8 @@ int32_t rlt_tensor_grid_sampler_3d(const rlt_tensor *input,
                                    int64_t padding_mode,
                                    int32_t align_corners,
                                    rlt_tensor **out0);
+
+/* ---- _grid_sample ---- */
 
 /**
  * The kernel of grid_sampler: the image at the places of a grid, or its derivative by the grid of so
@@ -1024,6 +1147,8 @@ int32_t rlt_tensor__grid_sample(const rlt_tensor *input,
                                 int64_t orders_len,
                                 rlt_tensor **out0);
 
+/* ---- _grid_spread ---- */
+
 /**
  * The gradient of _grid_sample by the image.
  *
@@ -1045,6 +1170,8 @@ int32_t rlt_tensor__grid_spread(const rlt_tensor *grad_output,
                                 const int64_t *orders,
                                 int64_t orders_len,
                                 rlt_tensor **out0);
+
+/* ---- grid_sampler_2d_backward ---- */
 
 /**
  * The gradients of grid_sampler_2d by input and grid, those that `output_mask` asks for; the others
@@ -1070,6 +1197,8 @@ int32_t rlt_tensor_grid_sampler_2d_backward(const rlt_tensor *grad_output,
                                             rlt_tensor **out0,
                                             rlt_tensor **out1);
 
+/* ---- grid_sampler_3d_backward ---- */
+
 /**
  * The gradients of grid_sampler_3d by input and grid, those that `output_mask` asks for; the others
  * have no elements.
@@ -1094,6 +1223,8 @@ int32_t rlt_tensor_grid_sampler_3d_backward(const rlt_tensor *grad_output,
                                             rlt_tensor **out0,
                                             rlt_tensor **out1);
 
+/* ---- affine_grid_generator ---- */
+
 /**
  * Makes the grid that an affine map takes the places of an image to, for grid_sampler.
  *
@@ -1109,6 +1240,8 @@ int32_t rlt_tensor_affine_grid_generator(const rlt_tensor *theta,
                                          int64_t size_len,
                                          int32_t align_corners,
                                          rlt_tensor **out0);
+
+/* ---- affine_grid_generator_backward ---- */
 
 /**
  * The gradient of affine_grid_generator.
@@ -1126,6 +1259,8 @@ int32_t rlt_tensor_affine_grid_generator_backward(const rlt_tensor *grad,
                                                   int32_t align_corners,
                                                   rlt_tensor **out0);
 
+/* ---- _upsample_bilinear2d_aa ---- */
+
 /**
  * Interpolates an image linearly to another size; where it shrinks, every element has a share.
  *
@@ -1140,13 +1275,15 @@ int32_t rlt_tensor_affine_grid_generator_backward(const rlt_tensor *grad,
  * `_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
  * float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor__upsample_bilinear2d_aa(const rlt_tensor *self_,
+int32_t rlt_tensor__upsample_bilinear2d_aa(const rlt_tensor *self,
                                            const int64_t *output_size,
                                            int64_t output_size_len,
                                            int32_t align_corners,
                                            const double *scales_h,
                                            const double *scales_w,
                                            rlt_tensor **out0);
+
+/* ---- _upsample_bilinear2d_aa_backward ---- */
 
 /**
  * The gradient of _upsample_bilinear2d_aa.
@@ -1168,6 +1305,8 @@ int32_t rlt_tensor__upsample_bilinear2d_aa_backward(const rlt_tensor *grad_outpu
                                                     const double *scales_h,
                                                     const double *scales_w,
                                                     rlt_tensor **out0);
+
+/* ---- _upsample_bilinear2d_aa ---- */
 
 /**
  * Interpolates an image linearly to another size, given as a size or as factors; where it shrinks,
@@ -1192,6 +1331,8 @@ int32_t rlt_tensor__upsample_bilinear2d_aa_vec(const rlt_tensor *input,
                                                int64_t scale_factors_len,
                                                rlt_tensor **out0);
 
+/* ---- _upsample_bicubic2d_aa ---- */
+
 /**
  * Interpolates an image cubically to another size; where it shrinks, every element has a share.
  *
@@ -1206,13 +1347,15 @@ int32_t rlt_tensor__upsample_bilinear2d_aa_vec(const rlt_tensor *input,
  * `_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None,
  * float? scales_w=None) -> Tensor`
  */
-int32_t rlt_tensor__upsample_bicubic2d_aa(const rlt_tensor *self_,
+int32_t rlt_tensor__upsample_bicubic2d_aa(const rlt_tensor *self,
                                           const int64_t *output_size,
                                           int64_t output_size_len,
                                           int32_t align_corners,
                                           const double *scales_h,
                                           const double *scales_w,
                                           rlt_tensor **out0);
+
+/* ---- _upsample_bicubic2d_aa_backward ---- */
 
 /**
  * The gradient of _upsample_bicubic2d_aa.
@@ -1234,6 +1377,8 @@ int32_t rlt_tensor__upsample_bicubic2d_aa_backward(const rlt_tensor *grad_output
                                                    const double *scales_h,
                                                    const double *scales_w,
                                                    rlt_tensor **out0);
+
+/* ---- _upsample_bicubic2d_aa ---- */
 
 /**
  * Interpolates an image cubically to another size, given as a size or as factors; where it shrinks,

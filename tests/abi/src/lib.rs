@@ -27,7 +27,7 @@ pub struct Function {
 pub struct Parameter {
     /// `const rlt_tensor *`
     pub ty: String,
-    /// `self_`
+    /// `self`
     pub name: String,
 }
 
@@ -180,7 +180,7 @@ fn split(list: &str) -> Vec<String> {
     parts
 }
 
-/// `const rlt_tensor *self_` to its type and name; a pointer to a function has its name inside.
+/// `const rlt_tensor *self` to its type and name; a pointer to a function has its name inside.
 fn parameter(text: &str) -> Parameter {
     let text = text.trim().replace("struct rlt_", "rlt_").replace("union rlt_", "rlt_");
     if let Some((before, rest)) = text.split_once("(*") {

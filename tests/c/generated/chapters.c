@@ -216,6 +216,505 @@ static int32_t chapter_dlpack(void) {
   return status;
 }
 
+
+static int32_t chapter_ops_activation(void) {
+  // elu([0.0, 2.0]) -> [0.0, 2.0]
+  const float self_data[] = {0.0f, 2.0f};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_elu(self, RLT_INT(1), RLT_INT(1), RLT_INT(1), &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints 0 2
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_bitwise(void) {
+  // bitwise_not([0, 5]) -> [-1, -6]
+  const int64_t self_data[] = {0, 5};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_bitwise_not(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints -1 -6
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_comparison(void) {
+  // eq([1, 3], [1, 2]) -> [true, false]
+  const int64_t self_data[] = {1, 3};
+  const int64_t self_sizes[] = {2};
+  const int64_t other_data[] = {1, 2};
+  const int64_t other_sizes[] = {2};
+  rlt_tensor *self = NULL, *other = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_from_data(other_data, sizeof other_data, other_sizes, 1, RLT_DTYPE_INT64,
+          &other);
+  if (!status) status = rlt_tensor_eq_Tensor(self, other, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const uint8_t *values = (const uint8_t *)result;
+    printf("%d %d\n", values[0], values[1]);  // prints 1 0
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(other);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_convolution(void) {
+  // conv1d([[1.0, 2.0, 3.0]], [[[1.0, 10.0]]]) -> [[21.0, 32.0]]
+  const float input_data[] = {1.0f, 2.0f, 3.0f};
+  const int64_t input_sizes[] = {1, 3};
+  const float weight_data[] = {1.0f, 10.0f};
+  const int64_t weight_sizes[] = {1, 1, 2};
+  rlt_tensor *input = NULL, *weight = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(input_data, sizeof input_data, input_sizes, 2, RLT_DTYPE_FLOAT32,
+          &input);
+  if (!status) status = rlt_tensor_from_data(weight_data, sizeof weight_data, weight_sizes, 3,
+          RLT_DTYPE_FLOAT32, &weight);
+  if (!status) status = rlt_tensor_conv1d(input, weight, NULL, (const int64_t[]){1}, 1, (const int64_t[]){0},
+          1, (const int64_t[]){1}, 1, 1, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints 21 32
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(weight);
+  rlt_tensor_free(input);
+  return status;
+}
+
+
+static int32_t chapter_ops_copy(void) {
+  // clone([1, 2]) -> [1, 2]
+  const int64_t self_data[] = {1, 2};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_clone(self, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 1 2
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_creation(void) {
+  // zeros(2) -> [0.0, 0.0]
+  rlt_tensor *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_zeros((const int64_t[]){2}, 1, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints 0 0
+  }
+  rlt_tensor_free(out);
+  return status;
+}
+
+
+static int32_t chapter_ops_distance(void) {
+  // cdist([[0.0, 0.0]], [[3.0, 4.0], [0.0, 0.0]]) -> [[5.0, 0.0]]
+  const float x1_data[] = {0.0f, 0.0f};
+  const int64_t x1_sizes[] = {1, 2};
+  const float x2_data[] = {3.0f, 4.0f, 0.0f, 0.0f};
+  const int64_t x2_sizes[] = {2, 2};
+  rlt_tensor *x1 = NULL, *x2 = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(x1_data, sizeof x1_data, x1_sizes, 2, RLT_DTYPE_FLOAT32, &x1);
+  if (!status) status = rlt_tensor_from_data(x2_data, sizeof x2_data, x2_sizes, 2, RLT_DTYPE_FLOAT32, &x2);
+  if (!status) status = rlt_tensor_cdist(x1, x2, 2, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints 5 0
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(x2);
+  rlt_tensor_free(x1);
+  return status;
+}
+
+
+static int32_t chapter_ops_elementary(void) {
+  // square([3, -2]) -> [9, 4]
+  const int64_t self_data[] = {3, -2};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_square(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 9 4
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_factory(void) {
+  // eye(2) -> [[1.0, 0.0], [0.0, 1.0]]
+  rlt_tensor *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_eye(2, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g %g %g\n", values[0], values[1], values[2], values[3]);  // prints 1 0 0 1
+  }
+  rlt_tensor_free(out);
+  return status;
+}
+
+
+static int32_t chapter_ops_indexing(void) {
+  // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
+  const int64_t self_data[] = {1, 2, 3};
+  const int64_t self_sizes[] = {3};
+  const int64_t index_data[] = {2, 0};
+  const int64_t index_sizes[] = {2};
+  rlt_tensor *self = NULL, *index = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_from_data(index_data, sizeof index_data, index_sizes, 1, RLT_DTYPE_INT64,
+          &index);
+  if (!status) status = rlt_tensor_index_select(self, 0, index, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 3 1
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(index);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_joining(void) {
+  // atleast_2d([1, 2]) -> [[1, 2]]
+  const int64_t self_data[] = {1, 2};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_atleast_2d(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 1 2
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_linalg(void) {
+  // mv([[1, 2], [3, 4]], [5, 6]) -> [17, 39]
+  const int64_t self_data[] = {1, 2, 3, 4};
+  const int64_t self_sizes[] = {2, 2};
+  const int64_t vec_data[] = {5, 6};
+  const int64_t vec_sizes[] = {2};
+  rlt_tensor *self = NULL, *vec = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 2, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_from_data(vec_data, sizeof vec_data, vec_sizes, 1, RLT_DTYPE_INT64, &vec);
+  if (!status) status = rlt_tensor_mv(self, vec, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 17 39
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(vec);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_loss(void) {
+  // log_softmax([0.0], 0) -> [0.0]
+  const float self_data[] = {0.0f};
+  const int64_t self_sizes[] = {1};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_log_softmax_int(self, 0, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g\n", values[0]);  // prints 0
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_nn(void) {
+  // softmax([0.0, 0.0], 0) -> [0.5, 0.5]
+  const float self_data[] = {0.0f, 0.0f};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_softmax_int(self, 0, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints 0.5 0.5
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_normalization(void) {
+  // group_norm([[1.0, 3.0]], 1, eps=0.0) -> [[-1.0, 1.0]]
+  const float input_data[] = {1.0f, 3.0f};
+  const int64_t input_sizes[] = {1, 2};
+  rlt_tensor *input = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(input_data, sizeof input_data, input_sizes, 2, RLT_DTYPE_FLOAT32,
+          &input);
+  if (!status) status = rlt_tensor_group_norm(input, 1, NULL, NULL, 0.0, 1, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints -1 1
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(input);
+  return status;
+}
+
+
+static int32_t chapter_ops_numeric(void) {
+  // sign([-2.5, 0.0]) -> [-1.0, 0.0]
+  const float self_data[] = {-2.5f, 0.0f};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_sign(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints -1 0
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_pointwise(void) {
+  // add([1, 2], [3, 4], alpha=2) -> [7, 10]
+  const int64_t self_data[] = {1, 2};
+  const int64_t self_sizes[] = {2};
+  const int64_t other_data[] = {3, 4};
+  const int64_t other_sizes[] = {2};
+  rlt_tensor *self = NULL, *other = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_from_data(other_data, sizeof other_data, other_sizes, 1, RLT_DTYPE_INT64,
+          &other);
+  if (!status) status = rlt_tensor_add_Tensor(self, other, RLT_INT(2), &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 7 10
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(other);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_pooling(void) {
+  // max_pool1d([[1.0, 3.0, 2.0, 5.0]], [2]) -> [[3.0, 5.0]]
+  const float self_data[] = {1.0f, 3.0f, 2.0f, 5.0f};
+  const int64_t self_sizes[] = {1, 4};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 2, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_max_pool1d(self, (const int64_t[]){2}, 1, NULL, 0, (const int64_t[]){0}, 1,
+          (const int64_t[]){1}, 1, 0, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints 3 5
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_reduction(void) {
+  // sum([[1, 2], [3, 4]], 0) -> [4, 6]
+  const int64_t self_data[] = {1, 2, 3, 4};
+  const int64_t self_sizes[] = {2, 2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 2, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_sum_dim_IntList(self, (const int64_t[]){0}, 1, 0, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 4 6
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_series(void) {
+  // diff([1, 4, 9]) -> [3, 5]
+  const int64_t self_data[] = {1, 4, 9};
+  const int64_t self_sizes[] = {3};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_diff(self, 1, -1, NULL, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 3 5
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_sorting(void) {
+  // msort([3, 1, 2]) -> [1, 2, 3]
+  const int64_t self_data[] = {3, 1, 2};
+  const int64_t self_sizes[] = {3};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_msort(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d %d\n", (int)values[0], (int)values[1], (int)values[2]);  // prints 1 2 3
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_special(void) {
+  // special_entr([1.0, 0.0]) -> [-0.0, 0.0]
+  const float self_data[] = {1.0f, 0.0f};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_special_entr(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g\n", values[0], values[1]);  // prints -0 0
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_view(void) {
+  // reshape([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
+  const int64_t self_data[] = {1, 2, 3, 4};
+  const int64_t self_sizes[] = {4};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_reshape(self, (const int64_t[]){2, 2}, 2, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d %d %d\n", (int)values[0], (int)values[1], (int)values[2], (int)values[3]);  // prints 1 2 3 4
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_view_copy(void) {
+  // alias_copy([1, 2]) -> [1, 2]
+  const int64_t self_data[] = {1, 2};
+  const int64_t self_sizes[] = {2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 1, RLT_DTYPE_INT64, &self);
+  if (!status) status = rlt_tensor_alias_copy(self, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const int64_t *values = (const int64_t *)result;
+    printf("%d %d\n", (int)values[0], (int)values[1]);  // prints 1 2
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
+
+static int32_t chapter_ops_vision(void) {
+  // upsample_nearest1d([[[1.0, 2.0]]], [4]) -> [[[1.0, 1.0, 2.0, 2.0]]]
+  const float self_data[] = {1.0f, 2.0f};
+  const int64_t self_sizes[] = {1, 1, 2};
+  rlt_tensor *self = NULL, *out = NULL;
+  void *result = NULL;
+  int32_t status = rlt_tensor_from_data(self_data, sizeof self_data, self_sizes, 3, RLT_DTYPE_FLOAT32, &self);
+  if (!status) status = rlt_tensor_upsample_nearest1d(self, (const int64_t[]){4}, 1, NULL, &out);
+  if (!status) status = rlt_tensor_data_ptr(out, &result);
+  if (!status) {
+    const float *values = (const float *)result;
+    printf("%g %g %g %g\n", values[0], values[1], values[2], values[3]);  // prints 1 1 2 2
+  }
+  rlt_tensor_free(out);
+  rlt_tensor_free(self);
+  return status;
+}
+
 int main(void) {
   run("core", chapter_core);
   run("tensor", chapter_tensor);
@@ -228,5 +727,30 @@ int main(void) {
   run("hooks", chapter_hooks);
   run("gradcheck", chapter_gradcheck);
   run("dlpack", chapter_dlpack);
+  run("ops/activation", chapter_ops_activation);
+  run("ops/bitwise", chapter_ops_bitwise);
+  run("ops/comparison", chapter_ops_comparison);
+  run("ops/convolution", chapter_ops_convolution);
+  run("ops/copy", chapter_ops_copy);
+  run("ops/creation", chapter_ops_creation);
+  run("ops/distance", chapter_ops_distance);
+  run("ops/elementary", chapter_ops_elementary);
+  run("ops/factory", chapter_ops_factory);
+  run("ops/indexing", chapter_ops_indexing);
+  run("ops/joining", chapter_ops_joining);
+  run("ops/linalg", chapter_ops_linalg);
+  run("ops/loss", chapter_ops_loss);
+  run("ops/nn", chapter_ops_nn);
+  run("ops/normalization", chapter_ops_normalization);
+  run("ops/numeric", chapter_ops_numeric);
+  run("ops/pointwise", chapter_ops_pointwise);
+  run("ops/pooling", chapter_ops_pooling);
+  run("ops/reduction", chapter_ops_reduction);
+  run("ops/series", chapter_ops_series);
+  run("ops/sorting", chapter_ops_sorting);
+  run("ops/special", chapter_ops_special);
+  run("ops/view", chapter_ops_view);
+  run("ops/view_copy", chapter_ops_view_copy);
+  run("ops/vision", chapter_ops_vision);
   return failures;
 }

@@ -33,7 +33,7 @@ static void example_mish(void) {
 static void example_elu(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_elu(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "elu");
+    example_ok(rlt_tensor_elu(self0, RLT_INT(1), RLT_INT(1), RLT_INT(1), &out), "elu");
     example_expect(out, "elu", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -51,7 +51,7 @@ static void example_selu(void) {
 static void example_celu(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_celu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 1.0, 0.0}, &out), "celu");
+    example_ok(rlt_tensor_celu(self0, RLT_FLOAT(1.0), &out), "celu");
     example_expect(out, "celu", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -60,7 +60,7 @@ static void example_celu(void) {
 static void example_leaky_relu(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_leaky_relu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "leaky_relu");
+    example_ok(rlt_tensor_leaky_relu(self0, RLT_FLOAT(0.5), &out), "leaky_relu");
     example_expect(out, "leaky_relu", (const float[]){-1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -69,7 +69,7 @@ static void example_leaky_relu(void) {
 static void example_hardtanh(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-3.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_hardtanh(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, -1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "hardtanh");
+    example_ok(rlt_tensor_hardtanh(self0, RLT_INT(-1), RLT_INT(1), &out), "hardtanh");
     example_expect(out, "hardtanh", (const float[]){-1.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -105,7 +105,7 @@ static void example_hardswish(void) {
 static void example_softplus(void) {
     rlt_tensor *self0 = example_tensor((const float[]){30.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_softplus(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 20, 0.0, 0.0}, &out), "softplus");
+    example_ok(rlt_tensor_softplus(self0, RLT_INT(1), RLT_INT(20), &out), "softplus");
     example_expect(out, "softplus", (const float[]){30.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -123,7 +123,7 @@ static void example_log_sigmoid(void) {
 static void example_softshrink(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.25f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_softshrink(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "softshrink");
+    example_ok(rlt_tensor_softshrink(self0, RLT_FLOAT(0.5), &out), "softshrink");
     example_expect(out, "softshrink", (const float[]){-0.5f, 0.0f, 0.5f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -132,7 +132,7 @@ static void example_softshrink(void) {
 static void example_hardshrink(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.25f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_hardshrink(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "hardshrink");
+    example_ok(rlt_tensor_hardshrink(self0, RLT_FLOAT(0.5), &out), "hardshrink");
     example_expect(out, "hardshrink", (const float[]){-1.0f, 0.0f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -141,7 +141,7 @@ static void example_hardshrink(void) {
 static void example_threshold(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_threshold(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "threshold");
+    example_ok(rlt_tensor_threshold(self0, RLT_INT(2), RLT_INT(0), &out), "threshold");
     example_expect(out, "threshold", (const float[]){0.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -179,7 +179,7 @@ static void example_logit(void) {
 static void example_rrelu(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_rrelu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.25, 0.0}, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.75, 0.0}, 0, NULL, &out), "rrelu");
+    example_ok(rlt_tensor_rrelu(self0, RLT_FLOAT(0.25), RLT_FLOAT(0.75), 0, NULL, &out), "rrelu");
     example_expect(out, "rrelu", (const float[]){-1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -208,7 +208,7 @@ static void example_bitwise_and_Tensor(void) {
 static void example_bitwise_and_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_and_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &out), "bitwise_and.Scalar");
+    example_ok(rlt_tensor_bitwise_and_Scalar(self0, RLT_INT(6), &out), "bitwise_and.Scalar");
     example_expect(out, "bitwise_and.Scalar", (const int64_t[]){2, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -217,7 +217,7 @@ static void example_bitwise_and_Scalar(void) {
 static void example_bitwise_and_Scalar_Tensor(void) {
     rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_and_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, other1, &out), "bitwise_and.Scalar_Tensor");
+    example_ok(rlt_tensor_bitwise_and_Scalar_Tensor(RLT_INT(6), other1, &out), "bitwise_and.Scalar_Tensor");
     example_expect(out, "bitwise_and.Scalar_Tensor", (const int64_t[]){2, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(other1);
 }
@@ -237,7 +237,7 @@ static void example_bitwise_or_Tensor(void) {
 static void example_bitwise_or_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_or_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &out), "bitwise_or.Scalar");
+    example_ok(rlt_tensor_bitwise_or_Scalar(self0, RLT_INT(6), &out), "bitwise_or.Scalar");
     example_expect(out, "bitwise_or.Scalar", (const int64_t[]){7, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -246,7 +246,7 @@ static void example_bitwise_or_Scalar(void) {
 static void example_bitwise_or_Scalar_Tensor(void) {
     rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_or_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, other1, &out), "bitwise_or.Scalar_Tensor");
+    example_ok(rlt_tensor_bitwise_or_Scalar_Tensor(RLT_INT(6), other1, &out), "bitwise_or.Scalar_Tensor");
     example_expect(out, "bitwise_or.Scalar_Tensor", (const int64_t[]){7, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(other1);
 }
@@ -266,7 +266,7 @@ static void example_bitwise_xor_Tensor(void) {
 static void example_bitwise_xor_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_xor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &out), "bitwise_xor.Scalar");
+    example_ok(rlt_tensor_bitwise_xor_Scalar(self0, RLT_INT(6), &out), "bitwise_xor.Scalar");
     example_expect(out, "bitwise_xor.Scalar", (const int64_t[]){5, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -275,7 +275,7 @@ static void example_bitwise_xor_Scalar(void) {
 static void example_bitwise_xor_Scalar_Tensor(void) {
     rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_xor_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, other1, &out), "bitwise_xor.Scalar_Tensor");
+    example_ok(rlt_tensor_bitwise_xor_Scalar_Tensor(RLT_INT(6), other1, &out), "bitwise_xor.Scalar_Tensor");
     example_expect(out, "bitwise_xor.Scalar_Tensor", (const int64_t[]){5, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(other1);
 }
@@ -295,7 +295,7 @@ static void example_bitwise_left_shift_Tensor(void) {
 static void example_bitwise_left_shift_Tensor_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_left_shift_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, &out), "bitwise_left_shift.Tensor_Scalar");
+    example_ok(rlt_tensor_bitwise_left_shift_Tensor_Scalar(self0, RLT_INT(4), &out), "bitwise_left_shift.Tensor_Scalar");
     example_expect(out, "bitwise_left_shift.Tensor_Scalar", (const int64_t[]){32, 48}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -304,7 +304,7 @@ static void example_bitwise_left_shift_Tensor_Scalar(void) {
 static void example_bitwise_left_shift_Scalar_Tensor(void) {
     rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_left_shift_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, other1, &out), "bitwise_left_shift.Scalar_Tensor");
+    example_ok(rlt_tensor_bitwise_left_shift_Scalar_Tensor(RLT_INT(1), other1, &out), "bitwise_left_shift.Scalar_Tensor");
     example_expect(out, "bitwise_left_shift.Scalar_Tensor", (const int64_t[]){8, 16}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(other1);
 }
@@ -324,7 +324,7 @@ static void example_bitwise_right_shift_Tensor(void) {
 static void example_bitwise_right_shift_Tensor_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){32, 48}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_right_shift_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, &out), "bitwise_right_shift.Tensor_Scalar");
+    example_ok(rlt_tensor_bitwise_right_shift_Tensor_Scalar(self0, RLT_INT(4), &out), "bitwise_right_shift.Tensor_Scalar");
     example_expect(out, "bitwise_right_shift.Tensor_Scalar", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -333,7 +333,7 @@ static void example_bitwise_right_shift_Tensor_Scalar(void) {
 static void example_bitwise_right_shift_Scalar_Tensor(void) {
     rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bitwise_right_shift_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 16, 0.0, 0.0}, other1, &out), "bitwise_right_shift.Scalar_Tensor");
+    example_ok(rlt_tensor_bitwise_right_shift_Scalar_Tensor(RLT_INT(16), other1, &out), "bitwise_right_shift.Scalar_Tensor");
     example_expect(out, "bitwise_right_shift.Scalar_Tensor", (const int64_t[]){2, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(other1);
 }
@@ -353,7 +353,7 @@ static void example_eq_Tensor(void) {
 static void example_eq_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_eq_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "eq.Scalar");
+    example_ok(rlt_tensor_eq_Scalar(self0, RLT_INT(1), &out), "eq.Scalar");
     example_expect(out, "eq.Scalar", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
 }
@@ -373,7 +373,7 @@ static void example_ne_Tensor(void) {
 static void example_ne_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_ne_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "ne.Scalar");
+    example_ok(rlt_tensor_ne_Scalar(self0, RLT_INT(1), &out), "ne.Scalar");
     example_expect(out, "ne.Scalar", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
 }
@@ -393,7 +393,7 @@ static void example_lt_Tensor(void) {
 static void example_lt_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_lt_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "lt.Scalar");
+    example_ok(rlt_tensor_lt_Scalar(self0, RLT_INT(1), &out), "lt.Scalar");
     example_expect(out, "lt.Scalar", (const uint8_t[]){0, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
 }
@@ -413,7 +413,7 @@ static void example_le_Tensor(void) {
 static void example_le_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_le_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "le.Scalar");
+    example_ok(rlt_tensor_le_Scalar(self0, RLT_INT(1), &out), "le.Scalar");
     example_expect(out, "le.Scalar", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
 }
@@ -433,7 +433,7 @@ static void example_gt_Tensor(void) {
 static void example_gt_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_gt_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "gt.Scalar");
+    example_ok(rlt_tensor_gt_Scalar(self0, RLT_INT(1), &out), "gt.Scalar");
     example_expect(out, "gt.Scalar", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
 }
@@ -453,7 +453,7 @@ static void example_ge_Tensor(void) {
 static void example_ge_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_ge_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "ge.Scalar");
+    example_ok(rlt_tensor_ge_Scalar(self0, RLT_INT(1), &out), "ge.Scalar");
     example_expect(out, "ge.Scalar", (const uint8_t[]){1, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
 }
@@ -664,7 +664,7 @@ static void example_ones_like(void) {
 // full(2, 7) -> [7, 7]
 static void example_full(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_full((const int64_t[]){2}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, NULL, &out), "full");
+    example_ok(rlt_tensor_full((const int64_t[]){2}, 1, RLT_INT(7), NULL, &out), "full");
     example_expect(out, "full", (const int64_t[]){7, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
 }
 
@@ -672,7 +672,7 @@ static void example_full(void) {
 static void example_full_like(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_full_like(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, NULL, NULL, &out), "full_like");
+    example_ok(rlt_tensor_full_like(self0, RLT_INT(7), NULL, NULL, &out), "full_like");
     example_expect(out, "full_like", (const float[]){7.0f, 7.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -680,21 +680,21 @@ static void example_full_like(void) {
 // arange(3) -> [0, 1, 2]
 static void example_arange(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_arange(&(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, NULL, &out), "arange");
+    example_ok(rlt_tensor_arange(RLT_INT(3), NULL, &out), "arange");
     example_expect(out, "arange", (const int64_t[]){0, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
 }
 
 // arange(1, 4) -> [1, 2, 3]
 static void example_arange_start(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_arange_start(&(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, NULL, &out), "arange.start");
+    example_ok(rlt_tensor_arange_start(RLT_INT(1), RLT_INT(4), NULL, &out), "arange.start");
     example_expect(out, "arange.start", (const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
 }
 
 // arange(1, 6, 2) -> [1, 3, 5]
 static void example_arange_start_step(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_arange_start_step(&(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, NULL, &out), "arange.start_step");
+    example_ok(rlt_tensor_arange_start_step(RLT_INT(1), RLT_INT(6), RLT_INT(2), NULL, &out), "arange.start_step");
     example_expect(out, "arange.start_step", (const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
 }
 
@@ -702,7 +702,7 @@ static void example_arange_start_step(void) {
 static void example_fill_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_fill_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 5, 0.0, 0.0}, &out), "fill.Scalar");
+    example_ok(rlt_tensor_fill_Scalar(self0, RLT_INT(5), &out), "fill.Scalar");
     example_expect(out, "fill.Scalar", (const int64_t[]){5, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -743,7 +743,7 @@ static void example_dist(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *other1 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_dist(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "dist");
+    example_ok(rlt_tensor_dist(self0, other1, RLT_INT(2), &out), "dist");
     example_expect(out, "dist", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
     rlt_tensor_free(other1);
@@ -982,7 +982,7 @@ static void example_pow_Tensor_Tensor(void) {
 static void example_pow_Tensor_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_pow_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "pow.Tensor_Scalar");
+    example_ok(rlt_tensor_pow_Tensor_Scalar(self0, RLT_INT(2), &out), "pow.Tensor_Scalar");
     example_expect(out, "pow.Tensor_Scalar", (const int64_t[]){4, 9}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -991,7 +991,7 @@ static void example_pow_Tensor_Scalar(void) {
 static void example_pow_Scalar(void) {
     rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_pow_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, exponent1, &out), "pow.Scalar");
+    example_ok(rlt_tensor_pow_Scalar(RLT_INT(2), exponent1, &out), "pow.Scalar");
     example_expect(out, "pow.Scalar", (const int64_t[]){8, 16}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(exponent1);
 }
@@ -1082,7 +1082,7 @@ static void example_xlogy_Tensor(void) {
 static void example_xlogy_Scalar_Self(void) {
     rlt_tensor *other1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_xlogy_Scalar_Self(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, other1, &out), "xlogy.Scalar_Self");
+    example_ok(rlt_tensor_xlogy_Scalar_Self(RLT_INT(2), other1, &out), "xlogy.Scalar_Self");
     example_expect(out, "xlogy.Scalar_Self", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(other1);
 }
@@ -1091,7 +1091,7 @@ static void example_xlogy_Scalar_Self(void) {
 static void example_xlogy_Scalar_Other(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_xlogy_Scalar_Other(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "xlogy.Scalar_Other");
+    example_ok(rlt_tensor_xlogy_Scalar_Other(self0, RLT_INT(1), &out), "xlogy.Scalar_Other");
     example_expect(out, "xlogy.Scalar_Other", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -1099,7 +1099,7 @@ static void example_xlogy_Scalar_Other(void) {
 // scalar_tensor(2.5) -> 2.5
 static void example_scalar_tensor(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_scalar_tensor(&(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 2.5, 0.0}, NULL, &out), "scalar_tensor");
+    example_ok(rlt_tensor_scalar_tensor(RLT_FLOAT(2.5), NULL, &out), "scalar_tensor");
     example_expect(out, "scalar_tensor", (const float[]){2.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
 }
 
@@ -1120,14 +1120,14 @@ static void example_eye_m(void) {
 // linspace(0, 1, 3) -> [0.0, 0.5, 1.0]
 static void example_linspace(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_linspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, 3, NULL, &out), "linspace");
+    example_ok(rlt_tensor_linspace(RLT_INT(0), RLT_INT(1), 3, NULL, &out), "linspace");
     example_expect(out, "linspace", (const float[]){0.0f, 0.5f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
 }
 
 // logspace(0, 2, 3) -> [1.0, 10.0, 100.0]
 static void example_logspace(void) {
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_logspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 3, 10.0, NULL, &out), "logspace");
+    example_ok(rlt_tensor_logspace(RLT_INT(0), RLT_INT(2), 3, 10.0, NULL, &out), "logspace");
     example_expect(out, "logspace", (const float[]){1.0f, 10.0f, 100.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
 }
 
@@ -1149,7 +1149,7 @@ static void example_triu_indices(void) {
 static void example_new_full(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_new_full(self0, (const int64_t[]){2}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, NULL, &out), "new_full");
+    example_ok(rlt_tensor_new_full(self0, (const int64_t[]){2}, 1, RLT_INT(7), NULL, &out), "new_full");
     example_expect(out, "new_full", (const float[]){7.0f, 7.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -1221,7 +1221,7 @@ static void example_index_add(void) {
     rlt_tensor *index2 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *source3 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_index_add(self0, 0, index2, source3, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "index_add");
+    example_ok(rlt_tensor_index_add(self0, 0, index2, source3, RLT_INT(1), &out), "index_add");
     example_expect(out, "index_add", (const int64_t[]){6, 1, 7}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(index2);
@@ -1257,7 +1257,7 @@ static void example_scatter_value(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){0, 0, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *index2 = example_tensor((const int64_t[]){2}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_scatter_value(self0, 0, index2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 5, 0.0, 0.0}, &out), "scatter.value");
+    example_ok(rlt_tensor_scatter_value(self0, 0, index2, RLT_INT(5), &out), "scatter.value");
     example_expect(out, "scatter.value", (const int64_t[]){0, 0, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(index2);
@@ -1307,7 +1307,7 @@ static void example_index_fill_int_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *index2 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_index_fill_int_Scalar(self0, 0, index2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 5, 0.0, 0.0}, &out), "index_fill.int_Scalar");
+    example_ok(rlt_tensor_index_fill_int_Scalar(self0, 0, index2, RLT_INT(5), &out), "index_fill.int_Scalar");
     example_expect(out, "index_fill.int_Scalar", (const int64_t[]){5, 1, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(index2);
@@ -1488,7 +1488,7 @@ static void example_triu(void) {
 static void example_constant_pad_nd(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_constant_pad_nd(self0, (const int64_t[]){1, 2}, 2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "constant_pad_nd");
+    example_ok(rlt_tensor_constant_pad_nd(self0, (const int64_t[]){1, 2}, 2, RLT_INT(0), &out), "constant_pad_nd");
     example_expect(out, "constant_pad_nd", (const int64_t[]){0, 1, 2, 0, 0}, 5 * sizeof(int64_t), (const int64_t[]){5}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -1732,7 +1732,7 @@ static void example_addmm(void) {
     rlt_tensor *mat11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor *mat22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_addmm(self0, mat11, mat22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addmm");
+    example_ok(rlt_tensor_addmm(self0, mat11, mat22, RLT_INT(1), RLT_INT(1), &out), "addmm");
     example_expect(out, "addmm", (const int64_t[]){12}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(mat11);
@@ -1745,7 +1745,7 @@ static void example_baddbmm(void) {
     rlt_tensor *batch11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_INT64);
     rlt_tensor *batch22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_baddbmm(self0, batch11, batch22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "baddbmm");
+    example_ok(rlt_tensor_baddbmm(self0, batch11, batch22, RLT_INT(1), RLT_INT(1), &out), "baddbmm");
     example_expect(out, "baddbmm", (const int64_t[]){12}, 1 * sizeof(int64_t), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(batch11);
@@ -1758,7 +1758,7 @@ static void example_addbmm(void) {
     rlt_tensor *batch11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_INT64);
     rlt_tensor *batch22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_addbmm(self0, batch11, batch22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addbmm");
+    example_ok(rlt_tensor_addbmm(self0, batch11, batch22, RLT_INT(1), RLT_INT(1), &out), "addbmm");
     example_expect(out, "addbmm", (const int64_t[]){12}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(batch11);
@@ -1782,7 +1782,7 @@ static void example_addmv(void) {
     rlt_tensor *mat1 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor *vec2 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_addmv(self0, mat1, vec2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addmv");
+    example_ok(rlt_tensor_addmv(self0, mat1, vec2, RLT_INT(1), RLT_INT(1), &out), "addmv");
     example_expect(out, "addmv", (const int64_t[]){18, 40}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(mat1);
@@ -1850,7 +1850,7 @@ static void example_addr(void) {
     rlt_tensor *vec11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *vec22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_addr(self0, vec11, vec22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addr");
+    example_ok(rlt_tensor_addr(self0, vec11, vec22, RLT_INT(1), RLT_INT(1), &out), "addr");
     example_expect(out, "addr", (const int64_t[]){4, 5, 7, 9}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(vec11);
@@ -2160,7 +2160,7 @@ static void example_multi_margin_loss(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *target1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_multi_margin_loss(self0, target1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, NULL, 1, &out), "multi_margin_loss");
+    example_ok(rlt_tensor_multi_margin_loss(self0, target1, RLT_INT(1), RLT_INT(1), NULL, 1, &out), "multi_margin_loss");
     example_expect(out, "multi_margin_loss", (const float[]){0.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
     rlt_tensor_free(target1);
@@ -2335,7 +2335,7 @@ static void example_copysign_Tensor(void) {
 static void example_copysign_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_copysign_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, -1, 0.0, 0.0}, &out), "copysign.Scalar");
+    example_ok(rlt_tensor_copysign_Scalar(self0, RLT_INT(-1), &out), "copysign.Scalar");
     example_expect(out, "copysign.Scalar", (const float[]){-1.0f, -2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -2355,7 +2355,7 @@ static void example_fmod_Tensor(void) {
 static void example_fmod_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_fmod_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "fmod.Scalar");
+    example_ok(rlt_tensor_fmod_Scalar(self0, RLT_INT(3), &out), "fmod.Scalar");
     example_expect(out, "fmod.Scalar", (const int64_t[]){1, -1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2375,7 +2375,7 @@ static void example_remainder_Tensor(void) {
 static void example_remainder_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_remainder_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "remainder.Scalar");
+    example_ok(rlt_tensor_remainder_Scalar(self0, RLT_INT(3), &out), "remainder.Scalar");
     example_expect(out, "remainder.Scalar", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2384,7 +2384,7 @@ static void example_remainder_Scalar(void) {
 static void example_remainder_Scalar_Tensor(void) {
     rlt_tensor *other1 = example_tensor((const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_remainder_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, other1, &out), "remainder.Scalar_Tensor");
+    example_ok(rlt_tensor_remainder_Scalar_Tensor(RLT_INT(7), other1, &out), "remainder.Scalar_Tensor");
     example_expect(out, "remainder.Scalar_Tensor", (const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(other1);
 }
@@ -2404,7 +2404,7 @@ static void example_floor_divide(void) {
 static void example_floor_divide_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_floor_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "floor_divide.Scalar");
+    example_ok(rlt_tensor_floor_divide_Scalar(self0, RLT_INT(2), &out), "floor_divide.Scalar");
     example_expect(out, "floor_divide.Scalar", (const int64_t[]){3, -4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2480,7 +2480,7 @@ static void example_lerp_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *end1 = example_tensor((const float[]){4.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_lerp_Scalar(self0, end1, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "lerp.Scalar");
+    example_ok(rlt_tensor_lerp_Scalar(self0, end1, RLT_FLOAT(0.5), &out), "lerp.Scalar");
     example_expect(out, "lerp.Scalar", (const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
     rlt_tensor_free(end1);
@@ -2505,7 +2505,7 @@ static void example_addcmul(void) {
     rlt_tensor *tensor11 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *tensor22 = example_tensor((const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_addcmul(self0, tensor11, tensor22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "addcmul");
+    example_ok(rlt_tensor_addcmul(self0, tensor11, tensor22, RLT_INT(2), &out), "addcmul");
     example_expect(out, "addcmul", (const int64_t[]){17, 31}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(tensor11);
@@ -2518,7 +2518,7 @@ static void example_addcdiv(void) {
     rlt_tensor *tensor11 = example_tensor((const float[]){6.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *tensor22 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_addcdiv(self0, tensor11, tensor22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "addcdiv");
+    example_ok(rlt_tensor_addcdiv(self0, tensor11, tensor22, RLT_INT(2), &out), "addcdiv");
     example_expect(out, "addcdiv", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
     rlt_tensor_free(tensor11);
@@ -2530,7 +2530,7 @@ static void example_subtract_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *other1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_subtract_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Tensor");
+    example_ok(rlt_tensor_subtract_Tensor(self0, other1, RLT_INT(1), &out), "subtract.Tensor");
     example_expect(out, "subtract.Tensor", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(other1);
@@ -2540,7 +2540,7 @@ static void example_subtract_Tensor(void) {
 static void example_subtract_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_subtract_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Scalar");
+    example_ok(rlt_tensor_subtract_Scalar(self0, RLT_INT(1), RLT_INT(1), &out), "subtract.Scalar");
     example_expect(out, "subtract.Scalar", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2560,7 +2560,7 @@ static void example_multiply_Tensor(void) {
 static void example_multiply_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_multiply_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "multiply.Scalar");
+    example_ok(rlt_tensor_multiply_Scalar(self0, RLT_INT(3), &out), "multiply.Scalar");
     example_expect(out, "multiply.Scalar", (const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2580,7 +2580,7 @@ static void example_divide_Tensor(void) {
 static void example_divide_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "divide.Scalar");
+    example_ok(rlt_tensor_divide_Scalar(self0, RLT_INT(2), &out), "divide.Scalar");
     example_expect(out, "divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -2600,7 +2600,7 @@ static void example_true_divide_Tensor(void) {
 static void example_true_divide_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_true_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "true_divide.Scalar");
+    example_ok(rlt_tensor_true_divide_Scalar(self0, RLT_INT(2), &out), "true_divide.Scalar");
     example_expect(out, "true_divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -2620,7 +2620,7 @@ static void example_divide_Tensor_mode(void) {
 static void example_divide_Scalar_mode(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_divide_Scalar_mode(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, "trunc", &out), "divide.Scalar_mode");
+    example_ok(rlt_tensor_divide_Scalar_mode(self0, RLT_INT(2), "trunc", &out), "divide.Scalar_mode");
     example_expect(out, "divide.Scalar_mode", (const int64_t[]){3, -3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2703,7 +2703,7 @@ static void example_add_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_add_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "add.Tensor");
+    example_ok(rlt_tensor_add_Tensor(self0, other1, RLT_INT(2), &out), "add.Tensor");
     example_expect(out, "add.Tensor", (const int64_t[]){7, 10}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(other1);
@@ -2713,7 +2713,7 @@ static void example_add_Tensor(void) {
 static void example_add_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_add_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "add.Scalar");
+    example_ok(rlt_tensor_add_Scalar(self0, RLT_INT(3), RLT_INT(1), &out), "add.Scalar");
     example_expect(out, "add.Scalar", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2723,7 +2723,7 @@ static void example_sub_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *other1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_sub_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "sub.Tensor");
+    example_ok(rlt_tensor_sub_Tensor(self0, other1, RLT_INT(1), &out), "sub.Tensor");
     example_expect(out, "sub.Tensor", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(other1);
@@ -2733,7 +2733,7 @@ static void example_sub_Tensor(void) {
 static void example_sub_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_sub_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "sub.Scalar");
+    example_ok(rlt_tensor_sub_Scalar(self0, RLT_INT(1), RLT_INT(1), &out), "sub.Scalar");
     example_expect(out, "sub.Scalar", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2743,7 +2743,7 @@ static void example_rsub_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *other1 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_rsub_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "rsub.Tensor");
+    example_ok(rlt_tensor_rsub_Tensor(self0, other1, RLT_INT(1), &out), "rsub.Tensor");
     example_expect(out, "rsub.Tensor", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(other1);
@@ -2753,7 +2753,7 @@ static void example_rsub_Tensor(void) {
 static void example_rsub_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_rsub_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 10, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "rsub.Scalar");
+    example_ok(rlt_tensor_rsub_Scalar(self0, RLT_INT(10), RLT_INT(1), &out), "rsub.Scalar");
     example_expect(out, "rsub.Scalar", (const int64_t[]){9, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2773,7 +2773,7 @@ static void example_mul_Tensor(void) {
 static void example_mul_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_mul_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "mul.Scalar");
+    example_ok(rlt_tensor_mul_Scalar(self0, RLT_INT(3), &out), "mul.Scalar");
     example_expect(out, "mul.Scalar", (const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2793,7 +2793,7 @@ static void example_div_Tensor(void) {
 static void example_div_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_div_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "div.Scalar");
+    example_ok(rlt_tensor_div_Scalar(self0, RLT_INT(2), &out), "div.Scalar");
     example_expect(out, "div.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -2813,7 +2813,7 @@ static void example_div_Tensor_mode(void) {
 static void example_div_Scalar_mode(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_div_Scalar_mode(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, "trunc", &out), "div.Scalar_mode");
+    example_ok(rlt_tensor_div_Scalar_mode(self0, RLT_INT(2), "trunc", &out), "div.Scalar_mode");
     example_expect(out, "div.Scalar_mode", (const int64_t[]){3, -3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2894,7 +2894,7 @@ static void example_relu(void) {
 static void example_clamp(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){-3, 0, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_clamp(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, -1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "clamp");
+    example_ok(rlt_tensor_clamp(self0, RLT_INT(-1), RLT_INT(1), &out), "clamp");
     example_expect(out, "clamp", (const int64_t[]){-1, 0, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2916,7 +2916,7 @@ static void example_clamp_Tensor(void) {
 static void example_clamp_min(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){-3, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_clamp_min(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "clamp_min");
+    example_ok(rlt_tensor_clamp_min(self0, RLT_INT(0), &out), "clamp_min");
     example_expect(out, "clamp_min", (const int64_t[]){0, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2925,7 +2925,7 @@ static void example_clamp_min(void) {
 static void example_clamp_max(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){-3, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_clamp_max(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "clamp_max");
+    example_ok(rlt_tensor_clamp_max(self0, RLT_INT(0), &out), "clamp_max");
     example_expect(out, "clamp_max", (const int64_t[]){-3, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
@@ -2981,7 +2981,7 @@ static void example_where_ScalarSelf(void) {
     rlt_tensor *condition0 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor *other2 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_where_ScalarSelf(condition0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, other2, &out), "where.ScalarSelf");
+    example_ok(rlt_tensor_where_ScalarSelf(condition0, RLT_INT(0), other2, &out), "where.ScalarSelf");
     example_expect(out, "where.ScalarSelf", (const int64_t[]){0, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(condition0);
     rlt_tensor_free(other2);
@@ -2992,7 +2992,7 @@ static void example_where_ScalarOther(void) {
     rlt_tensor *condition0 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor *self1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_where_ScalarOther(condition0, self1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "where.ScalarOther");
+    example_ok(rlt_tensor_where_ScalarOther(condition0, self1, RLT_INT(0), &out), "where.ScalarOther");
     example_expect(out, "where.ScalarOther", (const int64_t[]){1, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(condition0);
     rlt_tensor_free(self1);
@@ -3002,7 +3002,7 @@ static void example_where_ScalarOther(void) {
 static void example_where_Scalar(void) {
     rlt_tensor *condition0 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_where_Scalar(condition0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "where.Scalar");
+    example_ok(rlt_tensor_where_Scalar(condition0, RLT_INT(1), RLT_INT(0), &out), "where.Scalar");
     example_expect(out, "where.Scalar", (const int64_t[]){1, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(condition0);
 }
@@ -3012,7 +3012,7 @@ static void example_masked_fill_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *mask1 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_masked_fill_Scalar(self0, mask1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 9, 0.0, 0.0}, &out), "masked_fill.Scalar");
+    example_ok(rlt_tensor_masked_fill_Scalar(self0, mask1, RLT_INT(9), &out), "masked_fill.Scalar");
     example_expect(out, "masked_fill.Scalar", (const int64_t[]){9, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(mask1);
@@ -3289,7 +3289,7 @@ static void example_var(void) {
 static void example_var_correction(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_var_correction(self0, (const int64_t[]){1}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, 0, &out), "var.correction");
+    example_ok(rlt_tensor_var_correction(self0, (const int64_t[]){1}, 1, RLT_INT(0), 0, &out), "var.correction");
     example_expect(out, "var.correction", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3316,7 +3316,7 @@ static void example_std(void) {
 static void example_std_correction(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_std_correction(self0, (const int64_t[]){1}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, 0, &out), "std.correction");
+    example_ok(rlt_tensor_std_correction(self0, (const int64_t[]){1}, 1, RLT_INT(0), 0, &out), "std.correction");
     example_expect(out, "std.correction", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3388,7 +3388,7 @@ static void example_sum_to_size(void) {
 static void example_linalg_vector_norm(void) {
     rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_linalg_vector_norm(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, NULL, 0, 0, NULL, &out), "linalg_vector_norm");
+    example_ok(rlt_tensor_linalg_vector_norm(self0, RLT_INT(2), NULL, 0, 0, NULL, &out), "linalg_vector_norm");
     example_expect(out, "linalg_vector_norm", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3397,7 +3397,7 @@ static void example_linalg_vector_norm(void) {
 static void example_norm_Scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_norm_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "norm.Scalar");
+    example_ok(rlt_tensor_norm_Scalar(self0, RLT_INT(2), &out), "norm.Scalar");
     example_expect(out, "norm.Scalar", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3406,7 +3406,7 @@ static void example_norm_Scalar(void) {
 static void example_norm_ScalarOpt_dim(void) {
     rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_norm_ScalarOpt_dim(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, (const int64_t[]){1}, 1, 0, &out), "norm.ScalarOpt_dim");
+    example_ok(rlt_tensor_norm_ScalarOpt_dim(self0, RLT_INT(2), (const int64_t[]){1}, 1, 0, &out), "norm.ScalarOpt_dim");
     example_expect(out, "norm.ScalarOpt_dim", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3493,7 +3493,7 @@ static void example_cumulative_trapezoid_x(void) {
 static void example_trapezoid_dx(void) {
     rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_trapezoid_dx(y0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, -1, &out), "trapezoid.dx");
+    example_ok(rlt_tensor_trapezoid_dx(y0, RLT_INT(1), -1, &out), "trapezoid.dx");
     example_expect(out, "trapezoid.dx", (const float[]){4.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(y0);
 }
@@ -3511,7 +3511,7 @@ static void example_trapz_dx(void) {
 static void example_cumulative_trapezoid_dx(void) {
     rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_cumulative_trapezoid_dx(y0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, -1, &out), "cumulative_trapezoid.dx");
+    example_ok(rlt_tensor_cumulative_trapezoid_dx(y0, RLT_INT(1), -1, &out), "cumulative_trapezoid.dx");
     example_expect(out, "cumulative_trapezoid.dx", (const float[]){1.5f, 4.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(y0);
 }
@@ -3576,7 +3576,7 @@ static void example_searchsorted_Tensor(void) {
 static void example_searchsorted_Scalar(void) {
     rlt_tensor *sorted_sequence0 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_searchsorted_Scalar(sorted_sequence0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, 0, 0, NULL, NULL, &out), "searchsorted.Scalar");
+    example_ok(rlt_tensor_searchsorted_Scalar(sorted_sequence0, RLT_INT(4), 0, 0, NULL, NULL, &out), "searchsorted.Scalar");
     example_expect(out, "searchsorted.Scalar", (const int64_t[]){2}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
     rlt_tensor_free(sorted_sequence0);
 }
@@ -3596,7 +3596,7 @@ static void example_bucketize_Tensor(void) {
 static void example_bucketize_Scalar(void) {
     rlt_tensor *boundaries1 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bucketize_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, boundaries1, 0, 0, &out), "bucketize.Scalar");
+    example_ok(rlt_tensor_bucketize_Scalar(RLT_INT(3), boundaries1, 0, 0, &out), "bucketize.Scalar");
     example_expect(out, "bucketize.Scalar", (const int64_t[]){1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
     rlt_tensor_free(boundaries1);
 }
@@ -3616,7 +3616,7 @@ static void example_isin_Tensor_Tensor(void) {
 static void example_isin_Tensor_Scalar(void) {
     rlt_tensor *elements0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_isin_Tensor_Scalar(elements0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 0, 0, &out), "isin.Tensor_Scalar");
+    example_ok(rlt_tensor_isin_Tensor_Scalar(elements0, RLT_INT(2), 0, 0, &out), "isin.Tensor_Scalar");
     example_expect(out, "isin.Tensor_Scalar", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(elements0);
 }
@@ -3625,7 +3625,7 @@ static void example_isin_Tensor_Scalar(void) {
 static void example_isin_Scalar_Tensor(void) {
     rlt_tensor *test_elements1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_isin_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, test_elements1, 0, 0, &out), "isin.Scalar_Tensor");
+    example_ok(rlt_tensor_isin_Scalar_Tensor(RLT_INT(2), test_elements1, 0, 0, &out), "isin.Scalar_Tensor");
     example_expect(out, "isin.Scalar_Tensor", (const uint8_t[]){1}, 1 * sizeof(uint8_t), NULL, 0, RLT_DTYPE_BOOL);
     rlt_tensor_free(test_elements1);
 }
@@ -3708,7 +3708,7 @@ static void example_nanquantile_scalar(void) {
 static void example_histc(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_histc(self0, 2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "histc");
+    example_ok(rlt_tensor_histc(self0, 2, RLT_INT(0), RLT_INT(3), &out), "histc");
     example_expect(out, "histc", (const float[]){2.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -3811,7 +3811,7 @@ static void example_special_xlog1py(void) {
 static void example_special_xlog1py_self_scalar(void) {
     rlt_tensor *other1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_xlog1py_self_scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, other1, &out), "special_xlog1py.self_scalar");
+    example_ok(rlt_tensor_special_xlog1py_self_scalar(RLT_INT(2), other1, &out), "special_xlog1py.self_scalar");
     example_expect(out, "special_xlog1py.self_scalar", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(other1);
 }
@@ -3820,7 +3820,7 @@ static void example_special_xlog1py_self_scalar(void) {
 static void example_special_xlog1py_other_scalar(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_xlog1py_other_scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "special_xlog1py.other_scalar");
+    example_ok(rlt_tensor_special_xlog1py_other_scalar(self0, RLT_INT(0), &out), "special_xlog1py.other_scalar");
     example_expect(out, "special_xlog1py.other_scalar", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }

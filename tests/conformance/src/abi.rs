@@ -96,7 +96,8 @@ macro_rules! api {
         impl Api {
             /// Loads the library and finds the functions.
             pub fn load(path: &Path) -> Result<Api, String> {
-                let text = |error: libloading::Error| format!("{}: {error}", path.display());
+                // The loader names the file by itself.
+                let text = |error: libloading::Error| error.to_string();
                 // SAFETY: the library runs no code when it is loaded (nothing happens at load time).
                 let library = unsafe { libloading::Library::new(path) }.map_err(text)?;
                 // SAFETY: the types are those of the headers.

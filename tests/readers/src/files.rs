@@ -1,7 +1,7 @@
 //! Files of tensors. What was read is written and read again, and must be the same.
 
 use crate::npz;
-use rushlight_base::ErrorKind;
+use rushlight_base::{DType, ErrorKind, Storage};
 use rushlight_io::{Entry, pt as pt_files, safetensors as safetensors_files};
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
@@ -14,6 +14,12 @@ const MOST_BYTES: i64 = 1 << 20;
 pub fn pt(bytes: &[u8]) {
     let Some(first) = accepted(pt_files::read(Cursor::new(bytes))) else { return };
     first.entries.iter().for_each(check);
+    let listed = pt_files::list(Cursor::new(bytes)).expect("what was read can be listed");
+    assert_eq!((listed.bytes, &listed.values), (first.bytes, &first.values));
+    assert_listed(&first.entries, &listed.entries);
+    assert_visited(&first.entries, |look| {
+        pt_files::visit(Cursor::new(bytes), look).expect("what was read can be visited")
+    });
     let mut written = Cursor::new(Vec::new());
     pt_files::write(&mut written, &first.entries).expect("what was read can be written");
     let second = pt_files::read(written).expect("what was written is read");
@@ -43,6 +49,13 @@ fn archive(pickle: &[u8]) -> Vec<u8> {
 pub fn safetensors(bytes: &[u8]) {
     let Some(first) = accepted(safetensors_files::read(Cursor::new(bytes))) else { return };
     first.entries.iter().for_each(check);
+    assert_listed(
+        &first.entries,
+        &safetensors_files::list(Cursor::new(bytes)).expect("what was read can be listed").entries,
+    );
+    assert_visited(&first.entries, |look| {
+        safetensors_files::visit(Cursor::new(bytes), look).expect("what was read can be visited");
+    });
     let metadata = Some(first.metadata.clone()).filter(|metadata| !metadata.is_empty());
     let written = safetensors_files::to_bytes(&first.entries, metadata).expect("what was read can be written");
     let second = safetensors_files::read(Cursor::new(written)).expect("what was written is read");
@@ -55,10 +68,55 @@ pub fn safetensors(bytes: &[u8]) {
 pub fn npz(bytes: &[u8]) {
     let Ok(first) = npz::read(Cursor::new(bytes)) else { return };
     first.iter().for_each(check);
+    assert_listed(&first, &npz::list(Cursor::new(bytes)).expect("what was read can be listed"));
+    assert_visited(&first, |look| npz::visit(Cursor::new(bytes), look).expect("what was read can be visited"));
     let mut written = Cursor::new(Vec::new());
     npz::write(&mut written, &first).expect("what was read can be written");
     let second = npz::read(written).expect("what was written is read");
     assert_same(&first, &second, false);
+}
+
+/// A list says of each entry what there is to know, and has no data.
+fn assert_listed(read: &[Entry], listed: &[Entry]) {
+    assert_eq!(read.len(), listed.len());
+    for (read, listed) in read.iter().zip(listed) {
+        assert!(
+            is_described_as(read, listed) && read.storage.bytes() == listed.storage.bytes(),
+            "{read:?}: {listed:?}"
+        );
+        assert!(
+            listed.storage.data().is_null() && listed.clone().into_tensor().is_err() && listed.row_major().is_err()
+        );
+    }
+}
+
+/// A visit shows each entry once, with its data.
+fn assert_visited(read: &[Entry], visit: impl FnOnce(&mut dyn FnMut(usize, Entry) -> rushlight_base::Result<()>)) {
+    let mut left: Vec<Option<&Entry>> = read.iter().map(Some).collect();
+    visit(&mut |at, entry| {
+        let wanted = left[at].take().expect("an entry that was not shown yet");
+        assert!(is_described_as(wanted, &entry), "{wanted:?}: {entry:?}");
+        if wanted.storage.bytes() as i64 <= MOST_BYTES {
+            assert_eq!(bytes_of(&wanted.storage), bytes_of(&entry.storage), "{wanted:?}");
+        }
+        Ok(())
+    });
+    assert!(left.iter().all(Option::is_none));
+}
+
+fn is_described_as(one: &Entry, other: &Entry) -> bool {
+    let of = |entry: &Entry| {
+        let flags = (entry.requires_grad, entry.conjugate, entry.negative);
+        (entry.name.clone(), entry.dtype, entry.sizes.clone(), entry.strides.clone(), entry.offset, flags)
+    };
+    of(one) == of(other)
+}
+
+/// The bytes of a storage, as an entry of bytes shows them.
+fn bytes_of(storage: &Storage) -> Vec<u8> {
+    let whole =
+        Entry::contiguous("", DType::U8, &[storage.bytes() as i64], storage.clone()).expect("an entry of bytes");
+    whole.row_major().expect("bytes").into_owned()
 }
 
 /// What was read, or nothing where it was refused as a fault of the file.

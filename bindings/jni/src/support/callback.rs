@@ -10,6 +10,33 @@ use jni::{Env, JavaVM, jni_sig, jni_str};
 use rushlight_base::Result;
 use rushlight_tensor::Tensor;
 use rushlight_tensor::dispatch::Value;
+use std::cell::Cell;
+
+thread_local! {
+    /// How many upcalls this thread is in: native frames below Java's, which pin a virtual thread to its carrier.
+    static UPCALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Does the Java code that runs now stay on this thread, because an upcall is below it?
+pub(crate) fn is_in_upcall() -> bool {
+    UPCALLS.get() > 0
+}
+
+/// An upcall under way.
+struct Upcall;
+
+impl Upcall {
+    fn enter() -> Upcall {
+        UPCALLS.set(UPCALLS.get() + 1);
+        Upcall
+    }
+}
+
+impl Drop for Upcall {
+    fn drop(&mut self) {
+        UPCALLS.set(UPCALLS.get() - 1);
+    }
+}
 
 /// A hook, and the class that knows how to call it (a foreign thread could not find the class by name).
 pub(crate) struct Callback {
@@ -30,6 +57,7 @@ impl Callback {
     /// Run an upcall in the JVM. What it throws is kept for the end of the native call.
     fn call<R>(&self, upcall: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<R>) -> Result<R> {
         let vm = JavaVM::singleton().map_err(border)?;
+        let _under_way = Upcall::enter();
         let outcome = vm.attach_current_thread(|env| -> jni::errors::Result<Result<R>> {
             Ok(match upcall(env) {
                 Ok(value) => Ok(value),
@@ -38,6 +66,15 @@ impl Callback {
             })
         });
         outcome.map_err(border)?
+    }
+
+    /// Call something that takes and returns nothing.
+    pub(crate) fn run(&self) -> Result<()> {
+        self.call(|env| {
+            let (name, signature) = (jni_str!("run"), jni_sig!("(Ljava/lang/Object;)V"));
+            env.call_static_method(&self.upcalls, name, signature, &[JValue::Object(self.object.as_obj())])?;
+            Ok(())
+        })
     }
 
     /// Call a gradient hook: the gradient goes in, its replacement comes out, if there is one.

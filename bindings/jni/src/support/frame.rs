@@ -9,7 +9,7 @@ use super::handle::{self, Borrowed, BorrowedList, BorrowedOptionalList, TensorHa
 use super::{JBooleans, JDoubles, JInts, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
 use jni::sys::{JNIEnv, jlong, jlongArray, jobject};
-use jni::{AttachGuard, Env, EnvUnowned, jni_sig, jni_str};
+use jni::{AttachGuard, Env, EnvUnowned, JavaVM, jni_sig, jni_str};
 use rushlight_base::memory::allocated_memory;
 use rushlight_base::{Result, Scalar, ensure, handles};
 use rushlight_tensor::{Generator, Tensor};
@@ -43,6 +43,28 @@ fn estimate() -> i64 {
 /// Watch the weight from now on.
 pub(crate) fn set_pressure_limit(bytes: i64) {
     PRESSURE_LIMIT.store(bytes, Ordering::Relaxed);
+}
+
+/// Before memory is out: Java's collector may find some. Only where the JVM knows the thread: the class is found through
+/// the native method that the thread is in.
+pub(crate) fn reclaim() {
+    let Ok(vm) = JavaVM::singleton() else { return };
+    if !vm.is_thread_attached().unwrap_or(false) {
+        return;
+    }
+    // What fails here is not told: the error that follows says that memory is out.
+    let _ = vm.attach_current_thread(|env| -> jni::errors::Result<()> {
+        if env.exception_check() {
+            return Ok(());
+        }
+        let called = env
+            .find_class(jni_str!("org/rushlight/internal/Memory"))
+            .and_then(|class| env.call_static_method(&class, jni_str!("reclaim"), jni_sig!("()V"), &[]));
+        if called.is_err() {
+            env.exception_clear();
+        }
+        Ok(())
+    });
 }
 
 /// The call: its environment, and what is made of its arguments.

@@ -2,7 +2,7 @@
 
 use jni::sys::jlong;
 use rushlight_base::{Result, err, handles};
-use rushlight_tensor::autograd::Node;
+use rushlight_tensor::autograd::{Node, Registered};
 use rushlight_tensor::{Generator, Tensor};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -118,6 +118,35 @@ impl NodeHandle {
             handles::freed();
             // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
             drop(unsafe { Box::from_raw(self.0 as *mut Arc<Node>) });
+        }
+    }
+}
+
+/// A registered hook that a Java wrapper can remove. It is not counted: it holds no tensor, and is most often left to the
+/// collector.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct HookHandle(jlong);
+
+impl HookHandle {
+    /// Hand a hook to a Java wrapper, which frees it.
+    pub(crate) fn give(hook: Registered) -> jlong {
+        Box::into_raw(Box::new(hook)) as jlong
+    }
+
+    /// Remove the hook, unless it is gone with its graph.
+    pub(crate) fn remove(self) {
+        // SAFETY: as for nodes.
+        if let Some(hook) = unsafe { (self.0 as *const Registered).as_ref() } {
+            hook.remove();
+        }
+    }
+
+    /// The wrapper is gone. The hook stays where it was registered.
+    pub(crate) fn free(self) {
+        if self.0 != 0 {
+            // SAFETY: a wrapper frees its handle once, and does not use it afterwards.
+            drop(unsafe { Box::from_raw(self.0 as *mut Registered) });
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn path(family: &Family) -> String {
 
 /// The text of one family.
 pub fn source(family: &Family) -> String {
-    let body: String = Face::of(family).iter().map(function).collect();
+    let body = sections(&Face::of(family));
     let mut text = first_line(&family.source);
     let _ = writeln!(text, "//! C functions of the operators of the family `{}`. {}", family.name, family.doc);
     text.push('\n');
@@ -53,6 +53,21 @@ pub fn source(family: &Family) -> String {
         text.push_str("use std::ffi::c_char;\n");
     }
     text + &body
+}
+
+/// The functions, with a section (a heading in the header) for each operator and its overloads.
+fn sections(faces: &[Face]) -> String {
+    let mut text = String::new();
+    for section in faces.chunk_by(|a, b| operator(a) == operator(b)) {
+        let _ = writeln!(text, "\n// ---- {} ----", operator(&section[0]));
+        text.extend(section.iter().map(function));
+    }
+    text
+}
+
+/// `mul`, for `mul.Tensor`, `mul_.Tensor` and `mul.out`
+fn operator<'a>(face: &Face<'a>) -> &'a str {
+    names::base(&face.op.primary().signature)
 }
 
 /// `capi/src/ops/mod.rs`
@@ -91,6 +106,7 @@ pub fn prototype(face: &Face) -> String {
 /// `x: *const rlt_tensor` as C writes it.
 fn c_parameter(parameter: &str) -> String {
     let (name, mut ty) = parameter.split_once(": ").unwrap_or((parameter, ""));
+    let name = names::c_parameter(name);
     let mut stars = String::new();
     let mut constant = Vec::new();
     while let Some((is_const, rest)) =

@@ -2,7 +2,8 @@
 //! hold several results.
 //!
 //! A signature with defaults becomes a ladder of overloads, each leaving out one more trailing argument. The wrapped
-//! tensors are held during the native call (`Tensor.acquire`), so that closing one on another thread is safe.
+//! tensors and generators are held during the native call (`NativeOwner`), so that closing one on another thread
+//! is safe.
 
 use crate::emit::{Emitter, OutFile, examples, first_line};
 use crate::example::Example;
@@ -63,7 +64,8 @@ fn methods(families: &[Family]) -> String {
     text.push_str(
         "import org.jspecify.annotations.Nullable;\nimport org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */\n\
-         public abstract sealed class TensorMethods permits TensorAutograd {\n    TensorMethods() {}\n\n\
+         public abstract sealed class TensorMethods extends NativeOwner permits TensorAutograd {\n\
+         \x20   TensorMethods(long handle, Runnable release) {\n        super(handle, release);\n    }\n\n\
          \x20   final Tensor self() {\n        return (Tensor) this;\n    }\n",
     );
     text.push_str(&members(families, true));
@@ -249,10 +251,15 @@ fn member(face: &Face, method: bool) -> String {
     let mut held = Vec::new();
     let mut lists = Vec::new();
     for param in &face.params {
-        let x = java_parameter(&param.name);
+        let mut x = java_parameter(&param.name);
         match param.kind {
-            Kind::Tensor | Kind::TensorOptional => held.push(x.clone()),
-            Kind::TensorList | Kind::TensorOptionalList => lists.push(x.clone()),
+            Kind::Tensor | Kind::TensorOptional | Kind::GeneratorOptional => held.push(x.clone()),
+            Kind::TensorList | Kind::TensorOptionalList => {
+                // A copy: what is held must be what is passed and released, whatever others write into the array meanwhile.
+                let _ = writeln!(before, "        Tensor[] {x}1 = {x}.clone();");
+                x.push('1');
+                lists.push(x.clone());
+            }
             Kind::Scalar | Kind::ScalarOptional => {
                 let make = if param.kind == Kind::Scalar { "of" } else { "ofNullable" };
                 let _ = writeln!(before, "        Scalar {x}1 = Scalar.{make}({x});");
@@ -277,7 +284,7 @@ fn member(face: &Face, method: bool) -> String {
         let hold = match (&lists[..], held.len()) {
             ([], 1..=4) => held.join(", "),
             ([], _) => {
-                let _ = writeln!(before, "        Tensor[] held = {{{}}};", held.join(", "));
+                let _ = writeln!(before, "        NativeOwner[] held = {{{}}};", held.join(", "));
                 "held".into()
             }
             ([list], 0) => list.clone(),
@@ -288,7 +295,7 @@ fn member(face: &Face, method: bool) -> String {
                     text = format!("Tensor.concat({text}, {list})");
                 }
                 let joined = if rest.is_empty() { text } else { format!("Tensor.concat({text}{rest})") };
-                let _ = writeln!(before, "        Tensor[] held = {joined};");
+                let _ = writeln!(before, "        NativeOwner[] held = {joined};");
                 "held".into()
             }
         };
@@ -480,7 +487,7 @@ fn native_parameters(param: &Parameter) -> Vec<String> {
 fn native_value(kind: Kind, x: &str) -> String {
     match kind {
         Kind::Tensor => format!("{x}.handle()"),
-        Kind::TensorOptional => format!("Tensor.handleOrZero({x})"),
+        Kind::TensorOptional | Kind::GeneratorOptional => format!("Tensor.handleOrZero({x})"),
         Kind::TensorList => format!("Tensor.handles({x})"),
         Kind::TensorOptionalList => format!("Tensor.handlesOrZero({x})"),
         Kind::ScalarList => format!("Scalar.tags({x}), Scalar.bits({x}), Scalar.imags({x})"),
@@ -494,7 +501,6 @@ fn native_value(kind: Kind, x: &str) -> String {
         Kind::MemoryFormatOptional => format!("MemoryFormat.codeOf({x})"),
         Kind::Device => format!("{x}.packed()"),
         Kind::DeviceOptional => format!("Device.packedOf({x})"),
-        Kind::GeneratorOptional => format!("Generator.handleOrZero({x})"),
         Kind::Options => format!("TensorOptions.packedOf({x})"),
         Kind::Int | Kind::IntList | Kind::IntListOptional | Kind::Float | Kind::FloatList | Kind::FloatListOptional => {
             x.to_string()

@@ -3,14 +3,15 @@
 //! Five pickles follow each other: a magic number, the version of the protocol, facts of the machine that wrote it, the object,
 //! and the keys of its storages. Then come the storages in that order, each with the number of its elements before it.
 
-use super::flatten::flatten;
+use super::flatten::{Leaves, flatten};
 use super::pickle::{self, Graph, Node, Value};
-use super::read::{Checkpoint, MAX_PICKLE, assemble};
+use super::read::{MAX_PICKLE, Storages};
 use crate::entry::{filled_storage, normalise_bools};
 use crate::reserve;
 use rushlight_base::{DType, Result, Storage, bail, ensure, err};
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 
 /// An integer of ten bytes, PyTorch's magic number, as a pickle that ends there.
 const MAGIC: [u8; 13] = [0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, b'.'];
@@ -30,8 +31,12 @@ pub(super) fn magic_end(start: &[u8]) -> Option<usize> {
         .map(|at| at.1)
 }
 
-/// Reads a stream of `length` bytes from its start.
-pub(super) fn read(mut source: impl Read + Seek, length: u64) -> Result<Checkpoint> {
+/// Hands the leaves and the storages of a stream of `length` bytes to `work`.
+pub(super) fn open_leaves<T>(
+    mut source: impl Read + Seek,
+    length: u64,
+    work: impl FnOnce(Leaves<'_>, &mut dyn Storages) -> Result<T>,
+) -> Result<T> {
     let mut pickles = reserve(length.min(MAX_PICKLE) as usize)?;
     source.by_ref().take(MAX_PICKLE).read_to_end(&mut pickles)?;
     let start = magic_end(&pickles).ok_or_else(|| err!(Io, "not a .pt file: the magic number is missing"))?;
@@ -48,20 +53,50 @@ pub(super) fn read(mut source: impl Read + Seek, length: u64) -> Result<Checkpoi
     let (keys, end) = pickle::read_at(&pickles, end, "keys of the storages")?;
 
     let dtypes = dtypes(&graph)?;
-    let bools = leaves.storages_of_bools();
-    source.seek(SeekFrom::Start(end as u64))?;
-    let mut left = length - end as u64;
-    let mut storages = HashMap::new();
+    let mut places = HashMap::new();
+    let mut next = end as u64;
     for key in texts(&keys)? {
         let dtype =
             *dtypes.get(key).ok_or_else(|| err!(Io, "nothing says what storage '{}' holds", key.escape_debug()))?;
-        let storage = storage(&mut source, &mut left, dtype, bools.contains(key));
-        let storage = storage.map_err(|error| error.context(format_args!("storage '{}'", key.escape_debug())))?;
-        storages.insert(key, storage);
+        source.seek(SeekFrom::Start(next))?;
+        let place = place(&mut source, length.saturating_sub(next), next, dtype);
+        let place = place.map_err(|error| error.context(format_args!("storage '{}'", key.escape_debug())))?;
+        next = place.end;
+        places.insert(key, place);
     }
-    assemble(leaves, |key, _| {
-        storages.get(key).cloned().ok_or_else(|| err!(Io, "storage '{}' is not in the file", key.escape_debug()))
-    })
+    work(leaves, &mut Stream { source, places })
+}
+
+/// Where the storages lie in a stream.
+struct Stream<'a, R> {
+    source: R,
+    places: HashMap<&'a str, Range<u64>>,
+}
+
+impl<R> Stream<'_, R> {
+    fn place(&self, key: &str) -> Result<Range<u64>> {
+        let place = self.places.get(key).cloned();
+        place.ok_or_else(|| err!(Io, "storage '{}' is not in the file", key.escape_debug()))
+    }
+}
+
+impl<R: Read + Seek> Storages for Stream<'_, R> {
+    fn bytes(&mut self, key: &str) -> Result<usize> {
+        let place = self.place(key)?;
+        Ok((place.end - place.start) as usize)
+    }
+
+    fn read(&mut self, key: &str, of_bools: bool) -> Result<Storage> {
+        let place = self.place(key)?;
+        self.source.seek(SeekFrom::Start(place.start))?;
+        filled_storage((place.end - place.start) as usize, |slice| {
+            self.source.read_exact(slice)?;
+            if of_bools {
+                normalise_bools(slice);
+            }
+            Ok(())
+        })
+    }
 }
 
 fn is_little_endian(machine: &Graph<'_>) -> bool {
@@ -98,21 +133,14 @@ fn texts<'a>(keys: &Graph<'a>) -> Result<Vec<&'a str>> {
     texts.collect()
 }
 
-/// The storage that begins where the source stands, `left` bytes before its end.
-fn storage(source: &mut impl Read, left: &mut u64, dtype: Option<DType>, of_bools: bool) -> Result<Storage> {
+/// Where the data of the storage lies that begins where the source stands, at `start` and `left` bytes before its end.
+fn place(source: &mut impl Read, left: u64, start: u64, dtype: Option<DType>) -> Result<Range<u64>> {
     let mut count = [0u8; 8];
     source.read_exact(&mut count)?;
-    *left = left.saturating_sub(8);
+    let left = left.saturating_sub(8);
     let count = i64::from_le_bytes(count);
     let bytes = u64::try_from(count).ok().and_then(|count| count.checked_mul(dtype.map_or(1, DType::size) as u64));
-    let bytes = bytes.filter(|bytes| *bytes <= *left);
+    let bytes = bytes.filter(|bytes| *bytes <= left);
     let bytes = bytes.ok_or_else(|| err!(Io, "{count} elements are announced, but {left} bytes are left"))?;
-    *left -= bytes;
-    filled_storage(bytes as usize, |slice| {
-        source.read_exact(slice)?;
-        if of_bools {
-            normalise_bools(slice);
-        }
-        Ok(())
-    })
+    Ok(start + 8..start + 8 + bytes)
 }

@@ -14,7 +14,8 @@ mod write;
 
 pub use flatten::Leaf;
 pub use pickle::Kind;
-pub use read::{Checkpoint, is_pt, load, read};
+pub(crate) use read::is_pt;
+pub use read::{Checkpoint, list, load, read, visit};
 pub use write::{save, to_bytes, write};
 
 use rushlight_base::DType;

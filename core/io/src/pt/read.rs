@@ -5,7 +5,7 @@ use super::legacy;
 use super::pickle::{self, StorageRef, TensorRef};
 use crate::entry::{Entry, filled_storage, normalise_bools};
 use crate::{length_of, open, reserve};
-use rushlight_base::{DType, Result, Storage, ensure, err};
+use rushlight_base::{DType, Error, Result, Storage, ensure, err};
 use std::collections::HashMap;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -22,6 +22,8 @@ pub struct Checkpoint {
     pub entries: Vec<Entry>,
     /// What is not a tensor (epochs, learning rates of an optimizer's state), named in the same way.
     pub values: Vec<(String, Leaf)>,
+    /// Bytes of the storages of the entries; one that they share counts once.
+    pub bytes: u64,
     /// How many entries stand before each value in the file.
     pub(super) entries_before: Vec<usize>,
 }
@@ -32,7 +34,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
 }
 
 /// Does a source begin as PyTorch's files do? It is left at its start.
-pub fn is_pt(source: &mut (impl Read + Seek)) -> Result<bool> {
+pub(crate) fn is_pt(source: &mut (impl Read + Seek)) -> Result<bool> {
     let start = start_of(source)?;
     Ok(start.starts_with(b"PK") || legacy::magic_end(&start).is_some())
 }
@@ -45,25 +47,67 @@ fn start_of(source: &mut (impl Read + Seek)) -> Result<Vec<u8>> {
 }
 
 /// Reads from any source that can seek.
-pub fn read(mut source: impl Read + Seek) -> Result<Checkpoint> {
+pub fn read(source: impl Read + Seek) -> Result<Checkpoint> {
+    // A storage may be viewed as bool by some of its tensors only: it is normalised if any does.
+    open_leaves(source, |leaves, storages| {
+        let bools = leaves.storages_of_bools();
+        assemble(leaves, |key| storages.read(key, bools.contains(key)))
+    })
+}
+
+/// Reads what describes the tensors only: the storages of the entries have a size, but no data.
+pub fn list(source: impl Read + Seek) -> Result<Checkpoint> {
+    open_leaves(source, |leaves, storages| assemble(leaves, |key| Storage::meta(storages.bytes(key)?)))
+}
+
+/// Reads one storage after the other and shows the entries that lie in it, each with its place in the file: only one
+/// storage is in memory at a time.
+pub fn visit(source: impl Read + Seek, mut look: impl FnMut(usize, Entry) -> Result<()>) -> Result<()> {
+    open_leaves(source, |leaves, storages| {
+        let bools = leaves.storages_of_bools();
+        let mut tensors: Vec<_> = leaves.tensors.into_iter().enumerate().collect();
+        tensors.sort_by_key(|(_, (_, tensor))| tensor.storage.key);
+        for group in tensors.chunk_by(|a, b| a.1.1.storage.key == b.1.1.storage.key) {
+            let mut read = None;
+            for (at, (name, tensor)) in group {
+                let key = tensor.storage.key;
+                let storage = match &read {
+                    Some(storage) => Storage::clone(storage),
+                    None => read.insert(storages.read(key, bools.contains(key)).map_err(of_tensor(name))?).clone(),
+                };
+                look(*at, entry(name.clone(), tensor.clone(), storage)?)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The storages of a file, by their keys.
+pub(super) trait Storages {
+    /// How long a storage is.
+    fn bytes(&mut self, key: &str) -> Result<usize>;
+    /// A storage, with bools as 0 and 1 if it holds such.
+    fn read(&mut self, key: &str, of_bools: bool) -> Result<Storage>;
+}
+
+/// Hands the leaves of a file's pickle, and its storages, to `work`.
+fn open_leaves<T>(
+    mut source: impl Read + Seek,
+    work: impl FnOnce(Leaves<'_>, &mut dyn Storages) -> Result<T>,
+) -> Result<T> {
     let length = length_of(&mut source)?;
     if legacy::magic_end(&start_of(&mut source)?).is_some() {
-        return legacy::read(source, length);
+        return legacy::open_leaves(source, length, work);
     }
     let mut archive = Archive::open(source, length)?;
     archive.check_byte_order()?;
     let pickle = archive.record("data.pkl", MAX_PICKLE)?;
     let leaves = flatten(&pickle::read(&pickle)?, pickle.len())?;
-    assemble(leaves, |key, of_bools| archive.storage(key, of_bools))
+    work(leaves, &mut archive)
 }
 
-/// The entries of a pickle's leaves; `fetch` gives the storage of a key, with bools as 0 and 1 if it holds such.
-pub(super) fn assemble<'a>(
-    leaves: Leaves<'a>,
-    mut fetch: impl FnMut(&'a str, bool) -> Result<Storage>,
-) -> Result<Checkpoint> {
-    // A storage may be viewed as bool by some of its tensors only: it is normalised if any does.
-    let bools = leaves.storages_of_bools();
+/// The entries of a pickle's leaves; `fetch` gives the storage of a key, and is asked once for each.
+fn assemble<'a>(leaves: Leaves<'a>, mut fetch: impl FnMut(&'a str) -> Result<Storage>) -> Result<Checkpoint> {
     let mut storages = HashMap::<&str, Storage>::new();
     let mut entries = Vec::with_capacity(leaves.tensors.len());
     for (name, tensor) in leaves.tensors {
@@ -71,19 +115,24 @@ pub(super) fn assemble<'a>(
         let storage = match storages.get(key) {
             Some(storage) => storage.clone(),
             None => {
-                let storage =
-                    fetch(key, bools.contains(key)).map_err(|error| error.context(format_args!("tensor '{name}'")))?;
+                let storage = fetch(key).map_err(of_tensor(&name))?;
                 storages.insert(key, storage.clone());
                 storage
             }
         };
         entries.push(entry(name, tensor, storage)?);
     }
-    Ok(Checkpoint { entries, values: leaves.values, entries_before: leaves.tensors_before })
+    let bytes = storages.values().map(|storage| storage.bytes() as u64).sum();
+    Ok(Checkpoint { entries, values: leaves.values, bytes, entries_before: leaves.tensors_before })
+}
+
+/// Names the tensor that an error is about.
+fn of_tensor(name: &str) -> impl Fn(Error) -> Error + '_ {
+    move |error| error.context(format_args!("tensor '{name}'"))
 }
 
 fn entry(name: String, tensor: TensorRef<'_>, storage: Storage) -> Result<Entry> {
-    check_numel(&tensor.storage, &storage).map_err(|error| error.context(format_args!("tensor '{name}'")))?;
+    check_numel(&tensor.storage, &storage).map_err(of_tensor(&name))?;
     let offset = usize::try_from(tensor.offset);
     let entry = Entry {
         offset: offset.map_err(|_| err!(Io, "tensor '{name}' has the offset {}", tensor.offset))?,
@@ -157,21 +206,6 @@ impl<R: Read + Seek> Archive<R> {
         })
     }
 
-    /// The bytes of the storage called `key`.
-    fn storage(&mut self, key: &str, of_bools: bool) -> Result<Storage> {
-        self.with_record(&format!("data/{key}"), |record, size| {
-            filled_storage(size as usize, |bytes| {
-                record.read_exact(bytes)?;
-                // The checksum is compared where the record ends.
-                record.read_to_end(&mut Vec::new())?;
-                if of_bools {
-                    normalise_bools(bytes);
-                }
-                Ok(())
-            })
-        })
-    }
-
     /// Opens a record of the archive, with its size checked against what the file can hold.
     fn with_record<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Result<T>) -> Result<T> {
         let full = format!("{}{name}", self.root);
@@ -193,7 +227,27 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-fn describe(error: ZipError) -> rushlight_base::Error {
+impl<R: Read + Seek> Storages for Archive<R> {
+    fn bytes(&mut self, key: &str) -> Result<usize> {
+        self.with_record(&format!("data/{key}"), |_, size| Ok(size as usize))
+    }
+
+    fn read(&mut self, key: &str, of_bools: bool) -> Result<Storage> {
+        self.with_record(&format!("data/{key}"), |record, size| {
+            filled_storage(size as usize, |bytes| {
+                record.read_exact(bytes)?;
+                // The checksum is compared where the record ends.
+                record.read_to_end(&mut Vec::new())?;
+                if of_bools {
+                    normalise_bools(bytes);
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+fn describe(error: ZipError) -> Error {
     match error {
         ZipError::FileNotFound => err!(Io, "the archive does not have it"),
         other => err!(Io, "{other}"),

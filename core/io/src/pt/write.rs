@@ -50,7 +50,7 @@ pub fn write(sink: impl Write + Seek, entries: &[Entry]) -> Result<()> {
     let mut names = HashSet::new();
     for entry in entries {
         ensure!(names.insert(entry.name.as_str()), Value, "two tensors are called '{}'", entry.name);
-        entry.check()?;
+        entry.check_data()?;
     }
     let storages = Storages::collect(entries);
     let mut zip = ZipWriter::new(sink);

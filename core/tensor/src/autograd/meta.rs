@@ -1,7 +1,8 @@
 //! What autograd knows of a tensor, and the tensor's methods that ask for it.
 
 use super::accumulate::Accumulate;
-use super::node::{Edge, Edges, Node, OutputHook, RecordedCall, drop_later, unique_id};
+use super::hooks::{Place, Registered};
+use super::node::{Edge, Edges, Node, OutputHook, RecordedCall, drop_later, take_out, unique_id};
 use super::view::{Restriction, ViewInfo};
 use crate::keys::KeySet;
 use crate::ops;
@@ -109,6 +110,14 @@ impl Landing {
 
     fn lock_grad(&self) -> MutexGuard<'_, Option<Tensor>> {
         self.grad.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remove a hook of either kind; false if there is none with this id.
+    pub(super) fn remove_hook(&self, id: u64) -> bool {
+        // A hook owns what its maker gave it: dropped without the lock.
+        let hook = take_out(&mut self.lock_hooks(), |(other, _)| *other == id);
+        let landed = take_out(&mut self.lock_after(), |(other, _)| *other == id);
+        hook.is_some() || landed.is_some()
     }
 
     /// Change the gradient under the lock, so that concurrent backward passes do not lose any.
@@ -381,39 +390,40 @@ impl Tensor {
     }
 
     /// Call `hook` with the gradient of this tensor during backward. What it returns takes its place.
-    pub fn register_hook(&self, hook: TensorHook) -> Result<HookId> {
+    pub fn register_hook(&self, hook: TensorHook) -> Result<Registered> {
         ensure!(self.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
         let id = unique_id();
-        match self.grad_edge() {
-            Some(edge) => edge.node.add_hook(OutputHook { output: edge.output, id, last: false, call: hook }),
-            None => self.autograd_meta_or_new().landing().lock_hooks().push((id, hook)),
-        }
-        Ok(HookId(id))
+        let place = match self.grad_edge() {
+            Some(edge) => {
+                edge.node.add_hook(OutputHook { output: edge.output, id, last: false, call: hook });
+                Place::Node(Arc::downgrade(&edge.node))
+            }
+            None => {
+                let landing = self.autograd_meta_or_new().landing();
+                landing.lock_hooks().push((id, hook));
+                Place::Leaf(Arc::downgrade(landing))
+            }
+        };
+        Ok(Registered::new(HookId(id), place))
     }
 
     /// Call `hook` with this leaf whenever backward has changed its `grad`.
-    pub fn register_post_accumulate_grad_hook(&self, hook: PostAccumulateHook) -> Result<HookId> {
+    pub fn register_post_accumulate_grad_hook(&self, hook: PostAccumulateHook) -> Result<Registered> {
         ensure!(self.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
         ensure!(self.is_leaf(), Runtime, "post accumulate grad hooks cannot be registered on non-leaf tensors");
         let (id, weak) = (unique_id(), self.downgrade());
         let call: LandedHook = Arc::new(move || weak.upgrade().map_or(Ok(()), |leaf| hook(&leaf)));
-        self.autograd_meta_or_new().landing().lock_after().push((id, call));
-        Ok(HookId(id))
+        let landing = self.autograd_meta_or_new().landing();
+        landing.lock_after().push((id, call));
+        Ok(Registered::new(HookId(id), Place::Leaf(Arc::downgrade(landing))))
     }
 
     /// Remove a hook.
     pub fn remove_hook(&self, id: HookId) -> Result<()> {
-        let of_leaf = self.autograd_meta().and_then(|meta| {
-            let landing = meta.landing.get()?;
-            let mut hooks = landing.lock_hooks();
-            let position = hooks.iter().position(|(other, _)| *other == id.0);
-            let hook = position.map(|position| hooks.remove(position));
-            let mut after = landing.lock_after();
-            let position = after.iter().position(|(other, _)| *other == id.0);
-            let landed = position.map(|position| after.remove(position));
-            (hook.is_some() || landed.is_some()).then_some((hook, landed))
-        });
-        if of_leaf.is_none() && !self.grad_edge().is_some_and(|edge| edge.node.remove_hook(id.0)) {
+        let landing = self.autograd_meta().and_then(|meta| meta.landing.get());
+        if !landing.is_some_and(|landing| landing.remove_hook(id.0))
+            && !self.grad_edge().is_some_and(|edge| edge.node.remove_hook(id.0))
+        {
             bail!(Index, "Invalid index, no hook with id {}", id.0);
         }
         Ok(())

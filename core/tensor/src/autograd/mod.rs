@@ -14,6 +14,7 @@ mod engine;
 pub mod expr;
 pub mod formulas;
 mod gradcheck;
+mod hooks;
 mod meta;
 mod modes;
 mod node;
@@ -28,6 +29,7 @@ pub use api::{backward, grad};
 pub use custom::{CustomFunction, CustomSaved, record_custom};
 pub use expr::Expr;
 pub use gradcheck::{GradcheckOptions, gradcheck, gradgradcheck};
+pub use hooks::Registered;
 pub(crate) use meta::History;
 pub use meta::{AutogradMeta, HookId, PostAccumulateHook, TensorHook};
 pub use modes::{

@@ -2,6 +2,7 @@
 
 use super::anomaly::Origin;
 use super::expr::Expr;
+use super::hooks::{Place, Registered};
 use super::meta::{HookId, TensorHook};
 use super::modes::is_anomaly_enabled;
 use super::saved::Saved;
@@ -398,24 +399,21 @@ impl Node {
     }
 
     /// Call `hook` before the node runs, after the hooks of its tensors.
-    pub fn register_prehook(&self, hook: NodePreHook) -> HookId {
+    pub fn register_prehook(self: &Arc<Node>, hook: NodePreHook) -> Registered {
         let id = unique_id();
         self.change_hooks(|hooks| hooks.before.push((id, hook)));
-        HookId(id)
+        Registered::new(HookId(id), Place::Node(Arc::downgrade(self)))
     }
 
     /// Call `hook` after the node ran.
-    pub fn register_hook(&self, hook: NodeHook) -> HookId {
+    pub fn register_hook(self: &Arc<Node>, hook: NodeHook) -> Registered {
         let id = unique_id();
         self.change_hooks(|hooks| hooks.after.push((id, hook)));
-        HookId(id)
+        Registered::new(HookId(id), Place::Node(Arc::downgrade(self)))
     }
 
     /// Remove a hook of any kind; false if there is none with this id.
     pub fn remove_hook(&self, id: u64) -> bool {
-        fn take_out<T>(list: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Option<T> {
-            list.iter().position(is).map(|position| list.remove(position))
-        }
         if self.hooks.get().is_none() {
             return false;
         }
@@ -615,6 +613,11 @@ impl Gradients {
             None => Err(err!(Internal, "gradient {index} of a call with {} inputs", self.0.len())),
         }
     }
+}
+
+/// Take the first element that is meant out of a list.
+pub(super) fn take_out<T>(list: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Option<T> {
+    list.iter().position(is).map(|position| list.remove(position))
 }
 
 /// A number that no other hook has.

@@ -92,8 +92,7 @@ fn test(function: &Function, null: usize) -> String {
     } else if may_be_null(function, name) {
         writeln!(text, "  MAY_BE_NULL({call});")
     } else {
-        let shown = if name == "self_" { "self" } else { name };
-        writeln!(text, "  MUST_NOT_BE_NULL({call}, \"{}\", \"{shown}\");", function.name)
+        writeln!(text, "  MUST_NOT_BE_NULL({call}, \"{}\", \"{name}\");", function.name)
     };
     text
 }

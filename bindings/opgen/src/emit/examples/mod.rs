@@ -17,15 +17,7 @@ pub const EMITTER: Emitter = Emitter { name: "examples", folders: &["tests/c/gen
 fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
     let mut cases = Vec::new();
     for family in families {
-        for op in &family.ops {
-            if let Some(example) = Example::parse(op) {
-                let problem = |text: String| format!("{}: {}: {text}", family.source, op.name());
-                let example = example.map_err(problem)?;
-                let expected =
-                    TensorLiteral::of(&example.result).ok_or_else(|| problem("the result is no tensor".into()))?;
-                cases.push(Case { op, example, expected });
-            }
-        }
+        cases.extend(cases_of(family)?);
     }
     Ok(vec![
         OutFile { path: "tests/c/generated/examples.c".into(), text: c::program(&cases) },
@@ -35,6 +27,29 @@ fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
             text: java::program(&cases),
         },
     ])
+}
+
+fn cases_of(family: &Family) -> Result<Vec<Case<'_>>, String> {
+    let mut cases = Vec::new();
+    for op in &family.ops {
+        if let Some(example) = Example::parse(op) {
+            let problem = |text: String| format!("{}: {}: {text}", family.source, op.name());
+            let example = example.map_err(problem)?;
+            let expected =
+                TensorLiteral::of(&example.result).ok_or_else(|| problem("the result is no tensor".into()))?;
+            cases.push(Case { op, example, expected });
+        }
+    }
+    Ok(cases)
+}
+
+/// The example in C that opens the header of a family: the first of its operators whose example is short, better one with a result of
+/// several elements. Views come last, since their elements need not follow each other in memory.
+pub fn opening(family: &Family) -> Result<Vec<String>, String> {
+    let mut cases = cases_of(family)?;
+    cases.retain(|case| !case.op.internal);
+    cases.sort_by_key(|case| (case.op.is_view(), case.expected.elements.len() < 2));
+    Ok(cases.iter().find_map(c::opening).unwrap_or_default())
 }
 
 /// One example, ready to render.

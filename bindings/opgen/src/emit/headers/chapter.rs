@@ -3,7 +3,7 @@
 //! A block "c" is the body of a function that has a `status`; a block "c top" stands before it, for callbacks. A line of the
 //! example ends with `// prints TEXT` where it prints.
 
-use crate::emit::header;
+use crate::emit::{examples, header};
 use crate::model::Family;
 use std::fmt::Write;
 
@@ -48,10 +48,26 @@ impl Chapter {
         Ok(chapter)
     }
 
-    /// Of the operators of a family, which have an example each.
-    pub fn of_family(family: &Family) -> Chapter {
+    /// Of the operators of a family: an example of one of them.
+    pub fn of_family(family: &Family) -> Result<Chapter, String> {
         let name = format!("ops/{}", family.name);
-        Chapter { name, title: family.doc.clone(), text: Vec::new(), top: Vec::new(), body: Vec::new() }
+        let body = examples::opening(family)?;
+        let mut text = Vec::new();
+        if !body.is_empty() {
+            text.push(String::new());
+            text.extend(body.iter().map(|line| format!("    {line}")));
+        }
+        Ok(Chapter { name, title: family.doc.clone(), text, top: Vec::new(), body })
+    }
+
+    /// Is there one? Families of operators that write into what they are given have none.
+    pub fn has_example(&self) -> bool {
+        !self.body.is_empty()
+    }
+
+    /// The function of the program that runs the example.
+    fn function(&self) -> String {
+        format!("chapter_{}", self.name.replace('/', "_"))
     }
 
     /// As a comment in C.
@@ -70,14 +86,14 @@ impl Chapter {
 }
 
 /// A program that runs the example of each chapter.
-pub fn program(chapters: &[Chapter]) -> String {
+pub fn program(chapters: &[&Chapter]) -> String {
     let mut text = format!("/* {} */\n{OPENING}", header("capi/src"));
     for chapter in chapters {
         text.push('\n');
         for line in &chapter.top {
             let _ = writeln!(text, "{line}");
         }
-        let _ = writeln!(text, "\nstatic int32_t chapter_{}(void) {{", chapter.name);
+        let _ = writeln!(text, "\nstatic int32_t {}(void) {{", chapter.function());
         for line in &chapter.body {
             let _ = writeln!(text, "  {line}");
         }
@@ -85,7 +101,7 @@ pub fn program(chapters: &[Chapter]) -> String {
     }
     text.push_str("\nint main(void) {\n");
     for chapter in chapters {
-        let _ = writeln!(text, "  run(\"{0}\", chapter_{0});", chapter.name);
+        let _ = writeln!(text, "  run(\"{}\", {});", chapter.name, chapter.function());
     }
     text + "  return failures;\n}\n"
 }
@@ -112,7 +128,7 @@ static void run(const char *name, int32_t (*example)(void)) {
 "#;
 
 /// What it prints.
-pub fn printed(chapters: &[Chapter]) -> String {
+pub fn printed(chapters: &[&Chapter]) -> String {
     let mut text = String::new();
     for chapter in chapters {
         let _ = writeln!(text, "{}.h", chapter.name);

@@ -1,5 +1,6 @@
 //! How a header looks: headings of sections, and tables of what needs one line.
 
+use crate::names;
 use std::collections::HashMap;
 
 /// As wide as cbindgen's own lines.
@@ -102,6 +103,20 @@ pub fn with_sections(text: &str, source: &str) -> Result<String, String> {
         Some(title) => Err(format!("the section `{title}` begins with nothing of the header")),
         None => Ok(out.join("\n") + "\n"),
     }
+}
+
+/// Gives parameters the names of the schema, of which some are keywords in Rust and none in C.
+pub fn with_names_of_c(text: &str) -> String {
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_name) {
+        let end = rest[start..].find(|character| !is_name(character)).map_or(rest.len(), |length| start + length);
+        out.push_str(&rest[..start]);
+        out.push_str(&names::c_parameter(&rest[start..end]));
+        rest = &rest[end..];
+    }
+    out + rest
 }
 
 /// The title of the section that a name begins.

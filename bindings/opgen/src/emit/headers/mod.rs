@@ -39,13 +39,15 @@ fn emit(root: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
             chapters.push(chapter);
         }
     }
-    files.push(OutFile { path: "tests/c/generated/chapters.c".into(), text: chapter::program(&chapters) });
-    files.push(OutFile { path: "tests/c/generated/chapters.txt".into(), text: chapter::printed(&chapters) });
     for family in families {
-        let chapter = Chapter::of_family(family);
-        files.push(file(&chapter, &capi::path(family), &capi::source(family))?);
+        let chapter = Chapter::of_family(family)?;
+        let header = file(&chapter, &capi::path(family), &capi::source(family))?;
+        files.push(OutFile { text: layout::with_names_of_c(&header.text), ..header });
         chapters.push(chapter);
     }
+    let with_example: Vec<&Chapter> = chapters.iter().filter(|chapter| chapter.has_example()).collect();
+    files.push(OutFile { path: "tests/c/generated/chapters.c".into(), text: chapter::program(&with_example) });
+    files.push(OutFile { path: "tests/c/generated/chapters.txt".into(), text: chapter::printed(&with_example) });
     files.insert(0, umbrella(&chapters));
     Ok(files)
 }

@@ -135,8 +135,12 @@ public abstract class AutogradFunction {
      * @param inputs the inputs
      * @return the outputs
      */
-    @SuppressWarnings("try")
     public final Tensor[] apply(@Nullable Tensor... inputs) {
+        return applyTo(inputs.clone());
+    }
+
+    @SuppressWarnings("try")
+    private Tensor[] applyTo(@Nullable Tensor[] inputs) {
         boolean recording = NativeCore.gradEnabled();
         boolean[] needed = new boolean[inputs.length];
         for (int i = 0; i < inputs.length; i++) {

@@ -25,39 +25,48 @@ final class Boxed {
     private static final int BOOLS = 12;
     private static final int SCALARS = 13;
 
-    /** How a tensor becomes the number of its handle. */
+    /** How an owner becomes the number of its handle. */
     private interface Handles {
-        long of(@Nullable Tensor tensor);
+        long of(@Nullable NativeOwner owner);
     }
 
     private long[] numbers = new long[16];
     private int size;
     private final List<String> texts = new ArrayList<>();
-    private final List<Tensor> tensors = new ArrayList<>();
+    private final List<NativeOwner> held = new ArrayList<>();
     private final Handles handles;
 
     private Boxed(Handles handles) {
         this.handles = handles;
     }
 
-    /** Arguments of a call. The tensors must be held ({@link #tensors}) while the native side uses them. */
+    /** Arguments of a call. Tensors and generators must be acquired ({@link #held}) while the native side uses them. */
     static Boxed arguments(@Nullable Object... values) {
-        Boxed boxed = new Boxed(Tensor::handleOrZero);
+        Boxed boxed = new Boxed(NativeOwner::handleOrZero);
         for (Object value : values) {
             boxed.add(value);
         }
         return boxed;
     }
 
-    /** Results of a kernel: the native side gets shares of its own in the tensors. */
+    /** Results of a kernel: the native side gets shares of its own. */
     static Object[] results(@Nullable Object... values) {
-        // First without shares: what cannot be converted throws before one is made.
-        arguments(values);
-        Boxed boxed = new Boxed(Tensor::retained);
-        for (Object value : values) {
-            boxed.add(value);
+        // First without shares: what cannot be converted, or is closed, throws before one is made.
+        NativeOwner[] held = arguments(values).held();
+        NativeOwner.acquire(held);
+        try {
+            Boxed boxed = new Boxed(Boxed::retained);
+            for (Object value : values) {
+                boxed.add(value);
+            }
+            return new Object[] {boxed.numbers(), boxed.texts()};
+        } finally {
+            NativeOwner.release(held);
         }
-        return new Object[] {boxed.numbers(), boxed.texts()};
+    }
+
+    private static long retained(@Nullable NativeOwner owner) {
+        return owner instanceof Generator generator ? generator.retained() : Tensor.retained((Tensor) owner);
     }
 
     long[] numbers() {
@@ -68,8 +77,8 @@ final class Boxed {
         return texts.toArray(String[]::new);
     }
 
-    Tensor[] tensors() {
-        return tensors.toArray(Tensor[]::new);
+    NativeOwner[] held() {
+        return held.toArray(NativeOwner[]::new);
     }
 
     private void put(long number) {
@@ -84,11 +93,11 @@ final class Boxed {
         put(payload);
     }
 
-    private void put(@Nullable Tensor tensor) {
-        if (tensor != null) {
-            tensors.add(tensor);
+    private void put(@Nullable NativeOwner owner) {
+        if (owner != null) {
+            held.add(owner);
         }
-        put(handles.of(tensor));
+        put(handles.of(owner));
     }
 
     private void putParts(Number number) {
@@ -121,7 +130,8 @@ final class Boxed {
         } else if (value instanceof MemoryFormat format) {
             put(MEMORY_FORMAT, format.code());
         } else if (value instanceof Generator generator) {
-            put(GENERATOR, Generator.handleOrZero(generator));
+            put(GENERATOR);
+            put(generator);
         } else {
             addList(value);
         }

@@ -4,7 +4,7 @@ import org.rushlight.internal.NativeCore;
 
 /**
  * Switches the recording of gradients on for this thread until it is closed, within a {@link NoGrad}:
- * {@code try (EnableGrad guard = new EnableGrad()) {...}}.
+ * {@code try (EnableGrad guard = new EnableGrad()) {...}}. It is closed as {@link NoGrad} is.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(2).requires_grad_(true);
@@ -16,9 +16,14 @@ import org.rushlight.internal.NativeCore;
 public final class EnableGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
-    /** Switches recording on. */
+    /**
+     * Switches recording on.
+     *
+     * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
+     */
     public EnableGrad() {
         NativeCore.setGradEnabled(true);
+        inForce();
     }
 
     @Override

@@ -1,8 +1,5 @@
 package org.rushlight;
 
-import java.lang.ref.Cleaner;
-import java.lang.ref.Reference;
-import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
 /**
@@ -14,14 +11,16 @@ import org.rushlight.internal.NativeCore;
  * }
  * }</pre>
  */
-public final class Generator implements AutoCloseable {
-    private final long handle;
-    private final Cleaner.Cleanable cleanable;
-    private volatile boolean closed;
-
+public final class Generator extends NativeOwner {
     private Generator(Release release) {
-        this.handle = release.handle();
-        this.cleanable = Tensor.CLEANER.register(this, release);
+        super(release.handle(), release);
+    }
+
+    private record Release(long handle) implements Runnable {
+        @Override
+        public void run() {
+            NativeCore.generatorFree(handle);
+        }
     }
 
     /**
@@ -47,16 +46,19 @@ public final class Generator implements AutoCloseable {
         return new Generator(new Release(handle));
     }
 
-    private long handle() {
-        if (closed) {
-            throw new IllegalStateException("the generator is closed");
-        }
-        return handle;
+    @Override
+    String label() {
+        return "the generator";
     }
 
-    /** Callers keep the generator reachable: it is an argument of theirs. */
-    static long handleOrZero(@Nullable Generator generator) {
-        return generator == null ? 0 : generator.handle();
+    /** A share of its own for the native side. */
+    long retained() {
+        acquire(this);
+        try {
+            return NativeCore.generatorRetain(handle());
+        } finally {
+            release(this);
+        }
     }
 
     /**
@@ -66,11 +68,12 @@ public final class Generator implements AutoCloseable {
      * @return this generator
      */
     public Generator manualSeed(long seed) {
+        acquire(this);
         try {
             NativeCore.generatorManualSeed(handle(), seed);
             return this;
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
@@ -80,10 +83,11 @@ public final class Generator implements AutoCloseable {
      * @return the seed
      */
     public long initialSeed() {
+        acquire(this);
         try {
             return NativeCore.generatorInitialSeed(handle());
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
@@ -93,10 +97,11 @@ public final class Generator implements AutoCloseable {
      * @return a tensor of bytes
      */
     public Tensor getState() {
+        acquire(this);
         try {
             return Tensor.wrap(NativeCore.generatorGetState(handle()));
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
@@ -106,26 +111,17 @@ public final class Generator implements AutoCloseable {
      * @param state what {@link #getState} returned
      */
     public void setState(Tensor state) {
-        Tensor.acquire(state);
+        acquire(this, state);
         try {
             NativeCore.generatorSetState(handle(), state.handle());
         } finally {
-            Tensor.release(state);
-            Reference.reachabilityFence(this);
+            release(this, state);
         }
     }
 
     /** Frees the native generator. Closing twice is allowed. */
     @Override
     public void close() {
-        closed = true;
-        cleanable.clean();
-    }
-
-    private record Release(long handle) implements Runnable {
-        @Override
-        public void run() {
-            NativeCore.generatorFree(handle);
-        }
+        super.close();
     }
 }

@@ -110,7 +110,7 @@ public final class Gradcheck {
      * @return do all agree?
      */
     public boolean gradcheck(Function<Tensor[], Tensor[]> function, Tensor... inputs) {
-        return check(function, inputs, null, false);
+        return check(function, inputs.clone(), null, false);
     }
 
     /**
@@ -127,7 +127,7 @@ public final class Gradcheck {
 
     private boolean check(Function<Tensor[], Tensor[]> function, Tensor[] inputs, Tensor @Nullable [] gradOutputs, boolean second) {
         double[] numbers = {eps, atol, rtol, nondetTol};
-        Tensor[] held = Tensor.concat(inputs, gradOutputs);
+        NativeOwner[] held = Tensor.concat(inputs, gradOutputs);
         Tensor.acquire(held);
         String problem;
         try {

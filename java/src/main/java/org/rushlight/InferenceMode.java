@@ -4,7 +4,7 @@ import org.rushlight.internal.NativeCore;
 
 /**
  * Switches inference mode on for this thread until it is closed: no gradients, no version counters, and what is made in it can never
- * be recorded.
+ * be recorded. It is closed as {@link NoGrad} is.
  *
  * <pre>{@code
  * try (InferenceMode mode = new InferenceMode()) {
@@ -15,9 +15,14 @@ import org.rushlight.internal.NativeCore;
 public final class InferenceMode extends Guard {
     private final boolean before = NativeCore.inferenceMode();
 
-    /** Switches inference mode on. */
+    /**
+     * Switches inference mode on.
+     *
+     * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
+     */
     public InferenceMode() {
         NativeCore.setInferenceMode(true);
+        inForce();
     }
 
     @Override

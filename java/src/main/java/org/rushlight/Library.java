@@ -45,7 +45,7 @@ public final class Library implements AutoCloseable {
     @FunctionalInterface
     public interface Kernel {
         /**
-         * Computes the results. Tensors that it makes are closed when it returns, but for the results.
+         * Computes the results. Its arguments, and tensors that it makes, are closed when it returns, but for the results.
          *
          * @param arguments every argument of the schema in order, defaults filled in
          * @return the result: a value that the schema names, an {@code Object[]} for several, null for none
@@ -106,7 +106,7 @@ public final class Library implements AutoCloseable {
          * @param index their place
          * @return the tensors; null elements are None
          */
-        public Tensor[] tensors(int index) {
+        public @Nullable Tensor[] tensors(int index) {
             return as(index, Tensor[].class);
         }
 
@@ -198,12 +198,20 @@ public final class Library implements AutoCloseable {
 
     @SuppressWarnings("try")
     private static Object[] run(Kernel kernel, long[] numbers, String[] texts) {
+        @Nullable Object[] arguments = {};
         try (Scope scope = new Scope()) {
-            Object result = kernel.call(new Arguments(Boxed.values(numbers, texts)));
+            arguments = Boxed.values(numbers, texts);
+            Object result = kernel.call(new Arguments(arguments.clone()));
             if (result instanceof Object[] several && !(result instanceof Tensor[]) && !(result instanceof Number[])) {
                 return Boxed.results(several);
             }
             return result == null ? Boxed.results() : Boxed.results(result);
+        } finally {
+            for (Object argument : arguments) {
+                if (argument instanceof Generator generator) {
+                    generator.close();
+                }
+            }
         }
     }
 
@@ -268,15 +276,14 @@ public final class Library implements AutoCloseable {
             all[at++] = value;
         }
         Boxed boxed = Boxed.arguments(all);
-        Tensor[] held = boxed.tensors();
-        Tensor.acquire(held);
+        NativeOwner[] held = boxed.held();
+        NativeOwner.acquire(held);
         try {
             Object[] results = NativeCore.opCall(
                 base(name), overload(name), boxed.numbers(), boxed.texts(), keywords.keySet().toArray(String[]::new));
             return Boxed.values((long[]) results[0], (String[]) results[1]);
         } finally {
-            Tensor.release(held);
-            java.lang.ref.Reference.reachabilityFence(all);
+            NativeOwner.release(held);
         }
     }
 

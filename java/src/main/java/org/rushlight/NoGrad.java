@@ -4,6 +4,7 @@ import org.rushlight.internal.NativeCore;
 
 /**
  * Switches the recording of gradients off on this thread until it is closed: {@code try (NoGrad guard = new NoGrad()) {...}}.
+ * Guards are closed in the reverse order of opening, on the thread that opened them; a virtual thread needs {@link Torch#pinned}.
  *
  * <pre>{@code
  * Tensor w = Torch.ones(2).requires_grad_(true);
@@ -15,9 +16,14 @@ import org.rushlight.internal.NativeCore;
 public final class NoGrad extends Guard {
     private final boolean before = NativeCore.gradEnabled();
 
-    /** Switches recording off. */
+    /**
+     * Switches recording off.
+     *
+     * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
+     */
     public NoGrad() {
         NativeCore.setGradEnabled(false);
+        inForce();
     }
 
     @Override

@@ -1,7 +1,5 @@
 package org.rushlight;
 
-import java.lang.ref.Cleaner;
-import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BinaryOperator;
@@ -20,14 +18,9 @@ import org.rushlight.internal.Upcalls;
  * }
  * }</pre>
  */
-public final class Node implements AutoCloseable {
-    private final long handle;
-    private final Cleaner.Cleanable cleanable;
-    private volatile boolean closed;
-
+public final class Node extends NativeOwner {
     private Node(long handle) {
-        this.handle = handle;
-        this.cleanable = Tensor.CLEANER.register(this, new Release(handle));
+        super(handle, new Release(handle));
     }
 
     /** What the cleaner runs. It must not refer to the node. */
@@ -42,11 +35,9 @@ public final class Node implements AutoCloseable {
         return handle == 0 ? null : new Node(handle);
     }
 
-    private long handle() {
-        if (closed) {
-            throw new IllegalStateException("the node is closed");
-        }
-        return handle;
+    @Override
+    String label() {
+        return "the node";
     }
 
     /**
@@ -63,10 +54,11 @@ public final class Node implements AutoCloseable {
      * @return a name such as {@code MulBackward0}
      */
     public String name() {
+        acquire(this);
         try {
             return NativeCore.nodeName(handle());
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
@@ -76,10 +68,11 @@ public final class Node implements AutoCloseable {
      * @return a number that is larger for later calls
      */
     public long sequenceNumber() {
+        acquire(this);
         try {
             return NativeCore.nodeSequence(handle());
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
@@ -89,6 +82,7 @@ public final class Node implements AutoCloseable {
      * @return one edge for each differentiable argument of the operator
      */
     public List<Edge> nextEdges() {
+        acquire(this);
         try {
             long[] pairs = NativeCore.nodeNext(handle());
             List<Edge> edges = new ArrayList<>();
@@ -97,7 +91,7 @@ public final class Node implements AutoCloseable {
             }
             return edges;
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
@@ -105,7 +99,7 @@ public final class Node implements AutoCloseable {
      * Calls a function in every backward before the node runs, after the hooks of its tensors. Tensors are open during the call.
      *
      * @param hook receives the gradients that the node is about to take, null where none arrived; returns others, or null to leave them
-     * @return closing it removes the hook
+     * @return closing it removes the hook, also after this node was closed
      */
     public Tensor.Hook registerPrehook(UnaryOperator<@Nullable Tensor @Nullable []> hook) {
         return register(Tensor.upcall((taken, none, flags) -> hook.apply(taken)), true);
@@ -115,31 +109,24 @@ public final class Node implements AutoCloseable {
      * Calls a function in every backward after the node ran. Tensors are open during the call.
      *
      * @param hook receives the gradients that the node gave, and those that it took; returns others in place of the first, or null
-     * @return closing it removes the hook
+     * @return closing it removes the hook, also after this node was closed
      */
     public Tensor.Hook registerHook(BinaryOperator<@Nullable Tensor @Nullable []> hook) {
         return register(Tensor.upcall((gave, took, flags) -> hook.apply(gave, took)), false);
     }
 
     private Tensor.Hook register(Upcalls.OfTensors upcall, boolean before) {
+        acquire(this);
         try {
-            long id = NativeCore.nodeRegisterHook(handle(), upcall, before);
-            return new Tensor.Hook(() -> {
-                // After the node was closed the graph has the hook alone.
-                if (!closed) {
-                    NativeCore.nodeRemoveHook(handle, id);
-                    Reference.reachabilityFence(this);
-                }
-            });
+            return new Tensor.Hook(NativeCore.nodeRegisterHook(handle(), upcall, before));
         } finally {
-            Reference.reachabilityFence(this);
+            release(this);
         }
     }
 
     /** Gives the handle up; the graph keeps its nodes as long as it needs them. */
     @Override
     public void close() {
-        closed = true;
-        cleanable.clean();
+        super.close();
     }
 }

@@ -1,5 +1,7 @@
 package org.rushlight;
 
+import org.rushlight.internal.Memory;
+
 /**
  * What every native failure becomes, with the text of the C interface: it names operator, shapes and dtypes. Subclasses tell the kinds
  * apart; an error that PyTorch reports as plain {@code RuntimeError} is of this class itself.
@@ -23,7 +25,7 @@ public class RushlightException extends RuntimeException {
             case 3 -> new TensorValueException(message);
             case 4 -> new TensorTypeException(message);
             case 5 -> new NotImplementedException(message);
-            case 6 -> new OutOfNativeMemoryException(message);
+            case 6 -> new OutOfNativeMemoryException(message + Memory.advice());
             case 7 -> new LinAlgException(message);
             case 8 -> new NullPointerException(message);
             case 9 -> new IllegalStateException(message);

@@ -13,10 +13,13 @@ import org.rushlight.internal.Upcalls;
  * }
  * }</pre>
  *
- * <p>Hooks nest: the innermost one packs. Both functions may be called on any thread.
+ * <p>Hooks nest: the innermost one packs. Both functions may be called on any thread. They are closed as {@link NoGrad} is.
  */
 public final class SavedTensorsHooks extends Guard {
-    private SavedTensorsHooks() {}
+    private SavedTensorsHooks(Upcalls.OfSaved hooks) {
+        NativeCore.pushSavedTensorHooks(hooks);
+        inForce();
+    }
 
     /**
      * Puts hooks in force.
@@ -26,9 +29,10 @@ public final class SavedTensorsHooks extends Guard {
      * @param unpack makes a tensor of that when backward asks for it, maybe several times
      * @param <P> what is kept
      * @return closing it ends them: those before them are in force again
+     * @throws IllegalStateException on a virtual thread, outside of {@link Torch#pinned}
      */
     public static <P> SavedTensorsHooks of(Function<Tensor, P> pack, Function<P, Tensor> unpack) {
-        NativeCore.pushSavedTensorHooks(new Upcalls.OfSaved() {
+        return new SavedTensorsHooks(new Upcalls.OfSaved() {
             @Override
             @SuppressWarnings("try")
             public Object pack(long tensor) {
@@ -50,7 +54,6 @@ public final class SavedTensorsHooks extends Guard {
                 }
             }
         });
-        return new SavedTensorsHooks();
     }
 
     @Override

@@ -15,13 +15,15 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A tensor leaves with {@link #keep} (to the enclosing scope) or {@link Tensor#unscoped} (to nobody: then it is closed by hand, or
- * freed when the collector finds it). A scope belongs to the thread that opened it; scopes are closed in the reverse order of opening.
+ * freed when the collector finds it). A scope belongs to the thread that opened it; scopes are closed in the reverse order of opening. One
+ * that is forgotten open, as on a thread of a pool, holds every tensor that is made there later: {@link LeakDetector#open} tells where it was opened.
  */
 public final class Scope implements AutoCloseable {
     private static final ThreadLocal<Scope> INNERMOST = new ThreadLocal<>();
 
     private final Thread owner = Thread.currentThread();
     private final @Nullable Scope outer;
+    private final LeakDetector.@Nullable Traced traced = LeakDetector.trace(this);
     private @Nullable Tensor newest;
     private boolean closed;
 
@@ -117,10 +119,14 @@ public final class Scope implements AutoCloseable {
             return;
         }
         check();
-        if (INNERMOST.get() != this) {
-            throw new IllegalStateException("a scope inside this one is still open");
+        Scope innermost = INNERMOST.get();
+        if (innermost != this) {
+            throw new IllegalStateException("a scope inside this one is still open", innermost.traced == null ? null : innermost.traced.origin());
         }
         closed = true;
+        if (traced != null) {
+            traced.close();
+        }
         if (outer == null) {
             INNERMOST.remove();
         } else {

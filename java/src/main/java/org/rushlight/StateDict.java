@@ -227,7 +227,7 @@ public final class StateDict {
         String[] targetNames = target.keySet().toArray(String[]::new);
         Tensor[] sources = values(source);
         Tensor[] targets = values(target);
-        Tensor[] held = Tensor.concat(sources, targets);
+        NativeOwner[] held = Tensor.concat(sources, targets);
         Tensor.acquire(held);
         try {
             Object[] left = NativeCore.copyState(

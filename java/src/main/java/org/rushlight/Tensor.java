@@ -1,8 +1,5 @@
 package org.rushlight;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -29,16 +26,7 @@ import org.rushlight.internal.Upcalls;
  * }</pre>
  */
 public final class Tensor extends TensorFactories implements AutoCloseable {
-    static final Cleaner CLEANER = Cleaner.create();
-
-    private static final VarHandle STATE;
-
     static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(Tensor.class, "state", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
         Memory.watch();
         Identity.install(tensor -> ((Tensor) tensor).isClosed() ? null : ((Tensor) tensor).handle());
     }
@@ -48,17 +36,12 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     @Nullable Tensor older;
     @Nullable Tensor newer;
 
-    private final long handle;
-    private final Cleaner.Cleanable cleanable;
     private final LeakDetector.@Nullable Traced traced;
-    /** Bit 0: closed. The rest: twice the number of native calls that use the tensor now. */
-    private volatile int state;
     private @Nullable String name;
 
-    private Tensor(long handle) {
-        this.handle = handle;
-        this.traced = LeakDetector.trace(handle);
-        this.cleanable = CLEANER.register(this, traced != null ? traced : new Release(handle));
+    private Tensor(long handle, Runnable release, LeakDetector.@Nullable Traced traced) {
+        super(handle, traced != null ? traced : release);
+        this.traced = traced;
     }
 
     /** What the cleaner runs. It must not refer to the tensor. */
@@ -73,31 +56,28 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
 
     /** A tensor that owns a handle, in the innermost scope. */
     static Tensor wrap(long handle) {
-        Tensor tensor = new Tensor(handle);
+        Release release = new Release(handle);
+        Tensor tensor = new Tensor(handle, release, LeakDetector.trace(release));
         Scope.join(tensor);
         return tensor;
     }
 
-    /** Like {@link #wrap}; 0 becomes null. */
+    /** As {@link #wrap}; 0 becomes null. */
     static @Nullable Tensor wrapNullable(long handle) {
         return handle == 0 ? null : wrap(handle);
     }
 
-    static Tensor[] wrapAll(long[] handles) {
-        Tensor[] tensors = new Tensor[handles.length];
+    static @Nullable Tensor[] wrapAllNullable(long[] handles) {
+        @Nullable Tensor[] tensors = new Tensor[handles.length];
         for (int i = 0; i < handles.length; i++) {
             tensors[i] = wrapNullable(handles[i]);
         }
         return tensors;
     }
 
-    /** The C handle. Only between {@link #acquire} and {@link #release}. */
-    long handle() {
-        return handle;
-    }
-
-    static long handleOrZero(@Nullable Tensor tensor) {
-        return tensor == null ? 0 : tensor.handle;
+    /** As {@link #wrapAllNullable}, of what has no 0. */
+    static Tensor[] wrapAll(long[] handles) {
+        return wrapAllNullable(handles);
     }
 
     static long[] handles(Tensor[] tensors) {
@@ -107,7 +87,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         }
         long[] handles = new long[tensors.length];
         for (int i = 0; i < tensors.length; i++) {
-            handles[i] = tensors[i].handle;
+            handles[i] = tensors[i].handle();
         }
         return handles;
     }
@@ -124,111 +104,22 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return handles;
     }
 
-    static @Nullable Tensor[] concat(@Nullable Tensor[] list, @Nullable Tensor @Nullable ... more) {
-        if (more == null) {
-            return list;
-        }
-        Tensor[] all = Arrays.copyOf(list, list.length + more.length);
-        System.arraycopy(more, 0, all, list.length, more.length);
-        return all;
-    }
-
-    /** Keeps the native tensor alive until {@link #release}, also against the collector and a close on another thread. */
-    static void acquire(@Nullable Tensor a) {
-        if (a != null && ((int) STATE.getAndAdd(a, 2) & 1) != 0) {
-            release(a);
-            throw new IllegalStateException(a.label() + " is closed");
-        }
-    }
-
-    static void acquire(@Nullable Tensor a, @Nullable Tensor b) {
-        acquire(a);
-        try {
-            acquire(b);
-        } catch (IllegalStateException e) {
-            release(a);
-            throw e;
-        }
-    }
-
-    static void acquire(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c) {
-        acquire(a, b);
-        try {
-            acquire(c);
-        } catch (IllegalStateException e) {
-            release(a, b);
-            throw e;
-        }
-    }
-
-    static void acquire(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c, @Nullable Tensor d) {
-        acquire(a, b, c);
-        try {
-            acquire(d);
-        } catch (IllegalStateException e) {
-            release(a, b, c);
-            throw e;
-        }
-    }
-
-    static void acquire(@Nullable Tensor... tensors) {
-        for (int i = 0; i < tensors.length; i++) {
-            try {
-                acquire(tensors[i]);
-            } catch (IllegalStateException e) {
-                release(Arrays.copyOf(tensors, i));
-                throw e;
-            }
-        }
-    }
-
-    static void release(@Nullable Tensor a) {
-        if (a != null && (int) STATE.getAndAdd(a, -2) == 3) {
-            // Closed while in use, and this was the last user.
-            a.cleanable.clean();
-        }
-    }
-
-    static void release(@Nullable Tensor a, @Nullable Tensor b) {
-        release(a);
-        release(b);
-    }
-
-    static void release(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c) {
-        release(a);
-        release(b);
-        release(c);
-    }
-
-    static void release(@Nullable Tensor a, @Nullable Tensor b, @Nullable Tensor c, @Nullable Tensor d) {
-        release(a, b);
-        release(c, d);
-    }
-
-    static void release(@Nullable Tensor... tensors) {
-        for (Tensor tensor : tensors) {
-            release(tensor);
-        }
-    }
-
     // Life.
 
     /** Frees the native tensor, unless others share it. Closing twice is allowed. */
     @Override
     public void close() {
-        int before = (int) STATE.getAndBitwiseOr(this, 1);
-        if ((before & 1) != 0) {
-            return;
-        }
+        super.close();
+    }
+
+    @Override
+    void closing() {
         if (traced != null) {
             traced.close();
         }
         Scope of = scope;
         if (of != null) {
             of.remove(this);
-        }
-        if (before == 0) {
-            cleanable.clean();
         }
     }
 
@@ -238,7 +129,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
      * @return true after {@link #close}
      */
     public boolean isClosed() {
-        return (state & 1) != 0;
+        return closed();
     }
 
     /**
@@ -281,7 +172,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     public Tensor share() {
         acquire(this);
         try {
-            return wrap(NativeCore.retain(handle));
+            return wrap(NativeCore.retain(handle()));
         } finally {
             release(this);
         }
@@ -299,13 +190,9 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return this;
     }
 
-    private String label() {
+    @Override
+    String label() {
         return name == null ? "Tensor@" + Integer.toHexString(System.identityHashCode(this)) : "Tensor '" + name + "'";
-    }
-
-    private void checkOpen() {
-        acquire(this);
-        release(this);
     }
 
     /**
@@ -316,7 +203,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     public void setData(Tensor other) {
         acquire(this, other);
         try {
-            NativeCore.setData(handle, other.handle);
+            NativeCore.setData(handle(), other.handle());
         } finally {
             release(this, other);
         }
@@ -324,22 +211,29 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
 
     /**
      * The elements themselves, without a copy, in native byte order: both sides see each other's writes. The memory lives as long as
-     * the buffer or a slice of it is reachable, also after {@link #close}.
+     * the buffer or a slice of it is reachable, also after {@link #close}. It is the memory that the tensor has now: a tensor that is given
+     * other memory later ({@link #setData}, {@code resize_} to a larger size, {@code Module.to}) and the buffer do not see each other any more.
      *
      * @return a direct buffer over a contiguous tensor in host memory
      */
     public ByteBuffer toBuffer() {
-        Tensor owner;
-        ByteBuffer buffer;
+        long alias;
         acquire(this);
         try {
-            buffer = NativeCore.toBuffer(handle).order(ByteOrder.nativeOrder());
-            owner = new Tensor(NativeCore.retain(handle));
+            alias = NativeCore.alias(handle());
         } finally {
             release(this);
         }
-        CLEANER.register(buffer, owner::close);
-        return buffer;
+        // The alias is the buffer's own: whatever becomes of this tensor, its memory stays.
+        Release release = new Release(alias);
+        try {
+            ByteBuffer buffer = NativeCore.toBuffer(alias).order(ByteOrder.nativeOrder());
+            CLEANER.register(buffer, release);
+            return buffer;
+        } catch (RuntimeException e) {
+            release.run();
+            throw e;
+        }
     }
 
     /**
@@ -416,22 +310,36 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
         return this;
     }
 
-    /** A registered hook. */
-    public static final class Hook implements AutoCloseable {
-        private @Nullable Runnable remove;
-
-        Hook(Runnable remove) {
-            this.remove = remove;
+    /**
+     * A registered hook. It stays registered if this is left to the collector, and can be removed although the tensor or the node that it
+     * was registered on is closed: as long as a graph or another share of the tensor would run it.
+     */
+    public static final class Hook extends NativeOwner {
+        Hook(long handle) {
+            super(handle, new Free(handle));
         }
 
-        /** Removes the hook. */
-        @Override
-        public synchronized void close() {
-            if (remove != null) {
-                Runnable removing = remove;
-                remove = null;
-                removing.run();
+        private record Free(long handle) implements Runnable {
+            @Override
+            public void run() {
+                NativeCore.hookFree(handle);
             }
+        }
+
+        @Override
+        String label() {
+            return "the hook";
+        }
+
+        @Override
+        void closing() {
+            NativeCore.hookRemove(handle());
+        }
+
+        /** Removes the hook. Closing twice is allowed. */
+        @Override
+        public void close() {
+            super.close();
         }
     }
 
@@ -439,7 +347,7 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
 
     /** A function of tensors that the native side calls. */
     interface OfTensors {
-        @Nullable Tensor @Nullable [] call(Tensor[] first, Tensor[] second, boolean[] flags);
+        @Nullable Tensor @Nullable [] call(@Nullable Tensor[] first, @Nullable Tensor[] second, boolean[] flags);
     }
 
     /** The function with handles. Its tensors, and those that it makes, are closed when it returns. */
@@ -447,15 +355,8 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     static Upcalls.OfTensors upcall(OfTensors function) {
         return (first, second, flags) -> {
             try (Scope scope = new Scope()) {
-                Tensor[] results = function.call(wrapAll(first), wrapAll(second), flags);
-                if (results == null) {
-                    return null;
-                }
-                long[] handles = new long[results.length];
-                for (int i = 0; i < results.length; i++) {
-                    handles[i] = retained(results[i]);
-                }
-                return handles;
+                @Nullable Tensor[] results = function.call(wrapAllNullable(first), wrapAllNullable(second), flags);
+                return results == null ? null : retained(results.clone());
             }
         };
     }
@@ -464,9 +365,19 @@ public final class Tensor extends TensorFactories implements AutoCloseable {
     static long retained(@Nullable Tensor tensor) {
         acquire(tensor);
         try {
-            return tensor == null ? 0 : NativeCore.retain(tensor.handle);
+            return tensor == null ? 0 : NativeCore.retain(tensor.handle());
         } finally {
             release(tensor);
+        }
+    }
+
+    /** Shares for the native side in all of them or, where one is closed, in none. */
+    private static long[] retained(@Nullable Tensor[] tensors) {
+        acquire(tensors);
+        try {
+            return Arrays.stream(tensors).mapToLong(Tensor::retained).toArray();
+        } finally {
+            release(tensors);
         }
     }
 

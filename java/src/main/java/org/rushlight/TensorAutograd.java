@@ -8,7 +8,9 @@ import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that has to do with gradients. */
 public abstract sealed class TensorAutograd extends TensorMethods permits TensorMetadata {
-    TensorAutograd() {}
+    TensorAutograd(long handle, Runnable release) {
+        super(handle, release);
+    }
 
     /**
      * Does this tensor take part in gradients?
@@ -190,20 +192,22 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
     }
 
     /**
-     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}.
+     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}. The gradient, and tensors
+     * that the function makes, are closed when it returns; {@link Tensor#unscoped} keeps one.
      *
      * @param hook receives the gradient, null where none arrived; returns one that replaces it, or null
-     * @return closing it removes the hook
+     * @return closing it removes the hook, also after this tensor was closed
      */
+    @SuppressWarnings("try")
     public Tensor.Hook registerHook(UnaryOperator<@Nullable Tensor> hook) {
         LongUnaryOperator upcall = handle -> {
-            try (Tensor grad = Tensor.wrapNullable(handle)) {
-                return Tensor.retained(hook.apply(grad));
+            try (Scope scope = new Scope()) {
+                return Tensor.retained(hook.apply(Tensor.wrapNullable(handle)));
             }
         };
         Tensor.acquire(self());
         try {
-            return hookWith(NativeCore.registerHook(self().handle(), upcall));
+            return new Tensor.Hook(NativeCore.registerHook(self().handle(), upcall));
         } finally {
             Tensor.release(self());
         }
@@ -213,32 +217,17 @@ public abstract sealed class TensorAutograd extends TensorMethods permits Tensor
      * Calls a function with this leaf whenever backward has changed its gradient.
      *
      * @param hook receives the leaf
-     * @return closing it removes the hook
+     * @return closing it removes the hook, also after this tensor was closed
      */
     public Tensor.Hook registerPostAccumulateGradHook(Consumer<Tensor> hook) {
         Tensor.acquire(self());
         try {
-            return hookWith(NativeCore.registerPostAccumulateGradHook(self().handle(), Tensor.upcall((leaf, none, flags) -> {
+            return new Tensor.Hook(NativeCore.registerPostAccumulateGradHook(self().handle(), Tensor.upcall((leaf, none, flags) -> {
                 hook.accept(leaf[0]);
                 return null;
             })));
         } finally {
             Tensor.release(self());
         }
-    }
-
-    private Tensor.Hook hookWith(long id) {
-        return new Tensor.Hook(() -> {
-            // A closed tensor has no hooks any more.
-            if (self().isClosed()) {
-                return;
-            }
-            Tensor.acquire(self());
-            try {
-                NativeCore.removeHook(self().handle(), id);
-            } finally {
-                Tensor.release(self());
-            }
-        });
     }
 }

@@ -2,12 +2,21 @@ package org.rushlight;
 
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.DoubleBuffer;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
+import java.nio.ShortBuffer;
 import java.util.Arrays;
 import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that makes tensors of values; call it as {@code Tensor.of(...)}. */
 public abstract sealed class TensorFactories extends TensorValues permits Tensor {
-    TensorFactories() {}
+    TensorFactories(long handle, Runnable release) {
+        super(handle, release);
+    }
 
     /**
      * A 0-dimensional tensor: int64 for an integer (uint64 for one above {@link Long#MAX_VALUE}), bool for a truth value, the default
@@ -185,22 +194,59 @@ public abstract sealed class TensorFactories extends TensorValues permits Tensor
 
     /**
      * A tensor over the memory of a direct buffer: no copy, both sides see each other's writes. The buffer stays reachable as long as
-     * the tensor or a view of it lives. The elements begin at the position of the buffer, in native byte order.
+     * the tensor or a view of it lives. The elements begin at the position of the buffer, in native byte order. What frees the memory under
+     * a buffer that is reachable (the end of the {@code Arena} of a memory segment, cutting a mapped file short) must wait until the tensor
+     * and its views are closed.
      *
      * @param buffer a direct buffer
      * @param dtype element type
      * @param shape size of each dimension
      * @return the tensor
+     * @throws TensorValueException if the buffer is not direct, is read-only, is a typed view of another byte order, or does not begin at a
+     *     multiple of the size of an element
      */
     public static Tensor fromBuffer(Buffer buffer, DType dtype, long... shape) {
         if (!buffer.isDirect()) {
             throw new TensorValueException("fromBuffer needs a direct buffer; Tensor.of copies arrays");
         }
+        if (buffer.isReadOnly()) {
+            throw new TensorValueException(
+                "fromBuffer needs a buffer that can be written, as every tensor can; copy the read-only one into one of ByteBuffer.allocateDirect");
+        }
+        ByteOrder order = order(buffer);
+        if (order != ByteOrder.nativeOrder()) {
+            throw new TensorValueException("fromBuffer: the elements of the " + buffer.getClass().getSuperclass().getSimpleName() + " are "
+                + order + ", those of tensors " + ByteOrder.nativeOrder()
+                + "; call order(ByteOrder.nativeOrder()) of the ByteBuffer before it is viewed, or copy the elements");
+        }
         int unit = buffer instanceof ByteBuffer ? 1
-            : buffer instanceof java.nio.ShortBuffer || buffer instanceof java.nio.CharBuffer ? 2
-            : buffer instanceof java.nio.IntBuffer || buffer instanceof java.nio.FloatBuffer ? 4
+            : buffer instanceof ShortBuffer || buffer instanceof CharBuffer ? 2
+            : buffer instanceof IntBuffer || buffer instanceof FloatBuffer ? 4
             : 8;
         long offset = (long) buffer.position() * unit;
         return Tensor.wrap(NativeCore.fromBuffer(buffer, offset, (long) buffer.remaining() * unit, shape, dtype.code()));
+    }
+
+    /** The order in which the elements of a typed view lie. Bytes have none: what their order says is how {@code getInt} and the like read. */
+    private static ByteOrder order(Buffer buffer) {
+        if (buffer instanceof ShortBuffer view) {
+            return view.order();
+        }
+        if (buffer instanceof CharBuffer view) {
+            return view.order();
+        }
+        if (buffer instanceof IntBuffer view) {
+            return view.order();
+        }
+        if (buffer instanceof FloatBuffer view) {
+            return view.order();
+        }
+        if (buffer instanceof LongBuffer view) {
+            return view.order();
+        }
+        if (buffer instanceof DoubleBuffer view) {
+            return view.order();
+        }
+        return ByteOrder.nativeOrder();
     }
 }

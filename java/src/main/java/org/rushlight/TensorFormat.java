@@ -47,7 +47,7 @@ final class TensorFormat {
                 suffixes.add("dtype=" + dtype);
             }
         } else {
-            body = tensor.numel() == 0 ? "[]" : body(tensor, dtype, shape);
+            body = tensor.numel() == 0 ? "[]" : Torch.pinned(() -> body(tensor, dtype, shape));
             if (tensor.numel() == 0 && shape.length != 1) {
                 suffixes.add("size=" + sizes(shape));
             }

@@ -5,7 +5,9 @@ import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that says what a tensor is. */
 public abstract sealed class TensorMetadata extends TensorAutograd permits TensorValues {
-    TensorMetadata() {}
+    TensorMetadata(long handle, Runnable release) {
+        super(handle, release);
+    }
 
     /**
      * Size of each dimension.

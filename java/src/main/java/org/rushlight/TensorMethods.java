@@ -6,8 +6,10 @@ import org.rushlight.internal.Convert;
 import org.rushlight.internal.Native;
 
 /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */
-public abstract sealed class TensorMethods permits TensorAutograd {
-    TensorMethods() {}
+public abstract sealed class TensorMethods extends NativeOwner permits TensorAutograd {
+    TensorMethods(long handle, Runnable release) {
+        super(handle, release);
+    }
 
     final Tensor self() {
         return (Tensor) this;
@@ -4192,11 +4194,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * @return the result
      */
     public final Tensor index(@Nullable Tensor[] indices) {
+        Tensor[] indices1 = indices.clone();
         Tensor self = self();
-        Tensor[] held = Tensor.concat(indices, self);
+        NativeOwner[] held = Tensor.concat(indices1, self);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices1)));
         } finally {
             Tensor.release(held);
         }
@@ -4215,11 +4218,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * @return the result
      */
     public final Tensor index_put(@Nullable Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] indices1 = indices.clone();
         Tensor self = self();
-        Tensor[] held = Tensor.concat(indices, self, values);
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate));
         } finally {
             Tensor.release(held);
         }
@@ -4249,11 +4253,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * @return what was written
      */
     public final Tensor index_put_(@Nullable Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] indices1 = indices.clone();
         Tensor self = self();
-        Tensor[] held = Tensor.concat(indices, self, values);
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate);
+            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate);
             return self;
         } finally {
             Tensor.release(held);
@@ -4285,11 +4290,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      * @return what was written
      */
     public final Tensor _index_put_impl_(@Nullable Tensor[] indices, Tensor values, boolean accumulate, boolean unsafe) {
+        Tensor[] indices1 = indices.clone();
         Tensor self = self();
-        Tensor[] held = Tensor.concat(indices, self, values);
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            Native._index_put_impl_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate, unsafe);
+            Native._index_put_impl_(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate, unsafe);
             return self;
         } finally {
             Tensor.release(held);
@@ -9453,12 +9459,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor uniform_(double from, double to, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.uniform_(self.handle(), from, to, Generator.handleOrZero(generator));
+            Native.uniform_(self.handle(), from, to, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9506,12 +9512,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor normal_(double mean, double std, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.normal_(self.handle(), mean, std, Generator.handleOrZero(generator));
+            Native.normal_(self.handle(), mean, std, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9556,11 +9562,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor bernoulli(@Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.bernoulli(self.handle(), Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.bernoulli(self.handle(), Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9585,11 +9591,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor bernoulli(double p, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.bernoulli_p(self.handle(), p, Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.bernoulli_p(self.handle(), p, Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9616,12 +9622,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor bernoulli_(double p, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.bernoulli_float_(self.handle(), p, Generator.handleOrZero(generator));
+            Native.bernoulli_float_(self.handle(), p, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9657,12 +9663,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor bernoulli_(Tensor p, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self, p);
+        Tensor.acquire(self, p, generator);
         try {
-            Native.bernoulli_Tensor_(self.handle(), p.handle(), Generator.handleOrZero(generator));
+            Native.bernoulli_Tensor_(self.handle(), p.handle(), Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self, p);
+            Tensor.release(self, p, generator);
         }
     }
 
@@ -9689,12 +9695,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor exponential_(double lambd, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.exponential_(self.handle(), lambd, Generator.handleOrZero(generator));
+            Native.exponential_(self.handle(), lambd, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9731,12 +9737,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor cauchy_(double median, double sigma, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.cauchy_(self.handle(), median, sigma, Generator.handleOrZero(generator));
+            Native.cauchy_(self.handle(), median, sigma, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9784,12 +9790,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor log_normal_(double mean, double std, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.log_normal_(self.handle(), mean, std, Generator.handleOrZero(generator));
+            Native.log_normal_(self.handle(), mean, std, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9836,12 +9842,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor geometric_(double p, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.geometric_(self.handle(), p, Generator.handleOrZero(generator));
+            Native.geometric_(self.handle(), p, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9867,12 +9873,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor random_(@Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.random_(self.handle(), Generator.handleOrZero(generator));
+            Native.random_(self.handle(), Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9899,12 +9905,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor random_(long from, @Nullable Long to, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.random_from_(self.handle(), from, to != null, Convert.longOrZero(to), Generator.handleOrZero(generator));
+            Native.random_from_(self.handle(), from, to != null, Convert.longOrZero(to), Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9955,12 +9961,12 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor random_(long to, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.random_to_(self.handle(), to, Generator.handleOrZero(generator));
+            Native.random_to_(self.handle(), to, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9987,11 +9993,11 @@ public abstract sealed class TensorMethods permits TensorAutograd {
      */
     public final Tensor multinomial(long numSamples, boolean replacement, @Nullable Generator generator) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 

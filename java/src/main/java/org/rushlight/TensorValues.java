@@ -6,7 +6,9 @@ import org.rushlight.internal.NativeCore;
 
 /** The part of {@link Tensor} that gives values away: numbers and arrays, answers about them, and copies of other kinds. */
 public abstract sealed class TensorValues extends TensorMetadata permits TensorFactories {
-    TensorValues() {}
+    TensorValues(long handle, Runnable release) {
+        super(handle, release);
+    }
 
     /**
      * The one element of this tensor.

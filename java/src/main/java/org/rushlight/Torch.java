@@ -1,6 +1,8 @@
 package org.rushlight;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rushlight.internal.NativeCore;
 
@@ -198,6 +200,43 @@ public final class Torch extends TorchFunctions {
     }
 
     /**
+     * Runs a body during which a virtual thread stays with its carrier, as guards such as {@link NoGrad} need it: their settings are those
+     * of the native thread. The carrier serves no other virtual thread meanwhile. On a platform thread the body is just called.
+     *
+     * <pre>{@code
+     * Torch.pinned(() -> {
+     *     try (NoGrad off = new NoGrad()) {
+     *         System.out.println(Torch.isGradEnabled()); // false
+     *     }
+     * });
+     * }</pre>
+     *
+     * @param body what it throws goes on to the caller
+     * @throws IllegalStateException if the body leaves a guard open; it is closed then
+     */
+    public static void pinned(Runnable body) {
+        if (Guard.isVirtual(Thread.currentThread())) {
+            NativeCore.pinned((Runnable) () -> Guard.balanced(body));
+        } else {
+            Guard.balanced(body);
+        }
+    }
+
+    /**
+     * {@link #pinned(Runnable)} with a result.
+     *
+     * @param body what it throws goes on to the caller
+     * @param <T> the type of the result
+     * @return the result
+     * @throws IllegalStateException if the body leaves a guard open; it is closed then
+     */
+    public static <T extends @Nullable Object> T pinned(Supplier<T> body) {
+        AtomicReference<T> result = new AtomicReference<>();
+        pinned((Runnable) () -> result.set(body.get()));
+        return result.get();
+    }
+
+    /**
      * Sets or clears the cancel flag: while it is set, operators of every thread throw {@link CancelledException}.
      *
      * @param on true to cancel
@@ -321,7 +360,7 @@ public final class Torch extends TorchFunctions {
         Tensor[] of = outputs.toArray(Tensor[]::new);
         Tensor[] seeds = gradients == null ? null : gradients.toArray(Tensor[]::new);
         Tensor[] into = inputs == null ? null : inputs.toArray(Tensor[]::new);
-        Tensor[] held = Tensor.concat(Tensor.concat(of, seeds), into);
+        NativeOwner[] held = Tensor.concat(Tensor.concat(of, seeds), into);
         Tensor.acquire(held);
         try {
             NativeCore.backward(
@@ -340,18 +379,18 @@ public final class Torch extends TorchFunctions {
      * @param retainGraph keep the graph for another call
      * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
      * @param allowUnused return null for an input that the outputs do not depend on, instead of throwing
-     * @return one gradient per input
+     * @return one gradient per input, null only with {@code allowUnused}
      */
-    public static Tensor[] grad(
+    public static @Nullable Tensor[] grad(
             List<Tensor> outputs, List<Tensor> inputs, @Nullable List<@Nullable Tensor> gradients, boolean retainGraph, boolean createGraph,
             boolean allowUnused) {
         Tensor[] of = outputs.toArray(Tensor[]::new);
         Tensor[] to = inputs.toArray(Tensor[]::new);
         Tensor[] seeds = gradients == null ? null : gradients.toArray(Tensor[]::new);
-        Tensor[] held = Tensor.concat(Tensor.concat(of, to), seeds);
+        NativeOwner[] held = Tensor.concat(Tensor.concat(of, to), seeds);
         Tensor.acquire(held);
         try {
-            return Tensor.wrapAll(NativeCore.gradOf(
+            return Tensor.wrapAllNullable(NativeCore.gradOf(
                 Tensor.handles(of), Tensor.handles(to), Tensor.handlesOrZero(seeds), retainGraph || createGraph, createGraph, allowUnused));
         } finally {
             Tensor.release(held);

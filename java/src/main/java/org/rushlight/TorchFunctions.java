@@ -1462,11 +1462,11 @@ public abstract sealed class TorchFunctions permits Torch {
     public static Tensor rrelu(Tensor self, Number lower, Number upper, boolean training, @Nullable Generator generator) {
         Scalar lower1 = Scalar.of(lower);
         Scalar upper1 = Scalar.of(upper);
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.rrelu(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.rrelu(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -1533,12 +1533,12 @@ public abstract sealed class TorchFunctions permits Torch {
     public static Tensor rrelu_(Tensor self, Number lower, Number upper, boolean training, @Nullable Generator generator) {
         Scalar lower1 = Scalar.of(lower);
         Scalar upper1 = Scalar.of(upper);
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            Native.rrelu_(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Generator.handleOrZero(generator));
+            Native.rrelu_(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Tensor.handleOrZero(generator));
             return self;
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -9279,10 +9279,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor index(Tensor self, @Nullable Tensor[] indices) {
-        Tensor[] held = Tensor.concat(indices, self);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices1)));
         } finally {
             Tensor.release(held);
         }
@@ -9301,10 +9302,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor index_out(Tensor self, @Nullable Tensor[] indices, Tensor out) {
-        Tensor[] held = Tensor.concat(indices, self, out);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self, out);
         Tensor.acquire(held);
         try {
-            Native.index_Tensor_out(self.handle(), Tensor.handlesOrZero(indices), out.handle());
+            Native.index_Tensor_out(self.handle(), Tensor.handlesOrZero(indices1), out.handle());
             return out;
         } finally {
             Tensor.release(held);
@@ -9325,10 +9327,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor index_put(Tensor self, @Nullable Tensor[] indices, Tensor values, boolean accumulate) {
-        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate));
         } finally {
             Tensor.release(held);
         }
@@ -9360,10 +9363,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor index_put_(Tensor self, @Nullable Tensor[] indices, Tensor values, boolean accumulate) {
-        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate);
+            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate);
             return self;
         } finally {
             Tensor.release(held);
@@ -9396,10 +9400,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor _index_put_impl(Tensor self, @Nullable Tensor[] indices, Tensor values, boolean accumulate, boolean unsafe) {
-        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native._index_put_impl(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate, unsafe));
+            return Tensor.wrap(Native._index_put_impl(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate, unsafe));
         } finally {
             Tensor.release(held);
         }
@@ -9441,10 +9446,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor _unsafe_index(Tensor self, @Nullable Tensor[] indices) {
-        Tensor[] held = Tensor.concat(indices, self);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native._unsafe_index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+            return Tensor.wrap(Native._unsafe_index_Tensor(self.handle(), Tensor.handlesOrZero(indices1)));
         } finally {
             Tensor.release(held);
         }
@@ -9463,10 +9469,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor _unsafe_index_put(Tensor self, @Nullable Tensor[] indices, Tensor values, boolean accumulate) {
-        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self, values);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native._unsafe_index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+            return Tensor.wrap(Native._unsafe_index_put(self.handle(), Tensor.handlesOrZero(indices1), values.handle(), accumulate));
         } finally {
             Tensor.release(held);
         }
@@ -9497,11 +9504,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor _unsafe_masked_index(Tensor self, Tensor mask, @Nullable Tensor[] indices, Number fill) {
+        Tensor[] indices1 = indices.clone();
         Scalar fill1 = Scalar.of(fill);
-        Tensor[] held = Tensor.concat(indices, self, mask);
+        NativeOwner[] held = Tensor.concat(indices1, self, mask);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native._unsafe_masked_index(self.handle(), mask.handle(), Tensor.handlesOrZero(indices), fill1.tag(), fill1.bits(), fill1.imag()));
+            return Tensor.wrap(Native._unsafe_masked_index(self.handle(), mask.handle(), Tensor.handlesOrZero(indices1), fill1.tag(), fill1.bits(), fill1.imag()));
         } finally {
             Tensor.release(held);
         }
@@ -9520,10 +9528,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor _unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, @Nullable Tensor[] indices, Tensor values) {
-        Tensor[] held = Tensor.concat(indices, self, mask, values);
+        Tensor[] indices1 = indices.clone();
+        NativeOwner[] held = Tensor.concat(indices1, self, mask, values);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native._unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), Tensor.handlesOrZero(indices), values.handle()));
+            return Tensor.wrap(Native._unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), Tensor.handlesOrZero(indices1), values.handle()));
         } finally {
             Tensor.release(held);
         }
@@ -9541,11 +9550,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor cat(Tensor[] tensors, long dim) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.cat(Tensor.handles(tensors), dim));
+            return Tensor.wrap(Native.cat(Tensor.handles(tensors1), dim));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -9572,10 +9582,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor cat_out(Tensor[] tensors, long dim, Tensor out) {
-        Tensor[] held = Tensor.concat(tensors, out);
+        Tensor[] tensors1 = tensors.clone();
+        NativeOwner[] held = Tensor.concat(tensors1, out);
         Tensor.acquire(held);
         try {
-            Native.cat_out(Tensor.handles(tensors), dim, out.handle());
+            Native.cat_out(Tensor.handles(tensors1), dim, out.handle());
             return out;
         } finally {
             Tensor.release(held);
@@ -10207,11 +10218,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor stack(Tensor[] tensors, long dim) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.stack(Tensor.handles(tensors), dim));
+            return Tensor.wrap(Native.stack(Tensor.handles(tensors1), dim));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10238,10 +10250,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor stack_out(Tensor[] tensors, long dim, Tensor out) {
-        Tensor[] held = Tensor.concat(tensors, out);
+        Tensor[] tensors1 = tensors.clone();
+        NativeOwner[] held = Tensor.concat(tensors1, out);
         Tensor.acquire(held);
         try {
-            Native.stack_out(Tensor.handles(tensors), dim, out.handle());
+            Native.stack_out(Tensor.handles(tensors1), dim, out.handle());
             return out;
         } finally {
             Tensor.release(held);
@@ -10270,11 +10283,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor hstack(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.hstack(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.hstack(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10289,11 +10303,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor vstack(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.vstack(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.vstack(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10308,11 +10323,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor dstack(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.dstack(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.dstack(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10327,11 +10343,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor column_stack(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.column_stack(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.column_stack(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10364,11 +10381,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] atleast_1d(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrapAll(Native.atleast_1d_Sequence(Tensor.handles(tensors)));
+            return Tensor.wrapAll(Native.atleast_1d_Sequence(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10401,11 +10419,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] atleast_2d(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrapAll(Native.atleast_2d_Sequence(Tensor.handles(tensors)));
+            return Tensor.wrapAll(Native.atleast_2d_Sequence(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10438,11 +10457,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] atleast_3d(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrapAll(Native.atleast_3d_Sequence(Tensor.handles(tensors)));
+            return Tensor.wrapAll(Native.atleast_3d_Sequence(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10734,11 +10754,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] broadcast_tensors(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrapAll(Native.broadcast_tensors(Tensor.handles(tensors)));
+            return Tensor.wrapAll(Native.broadcast_tensors(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10753,11 +10774,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] meshgrid(Tensor[] tensors, String indexing) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrapAll(Native.meshgrid_indexing(Tensor.handles(tensors), indexing));
+            return Tensor.wrapAll(Native.meshgrid_indexing(Tensor.handles(tensors1), indexing));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10771,11 +10793,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] meshgrid(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrapAll(Native.meshgrid(Tensor.handles(tensors)));
+            return Tensor.wrapAll(Native.meshgrid(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10790,11 +10813,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor cartesian_prod(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.cartesian_prod(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.cartesian_prod(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -10809,11 +10833,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor block_diag(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.block_diag(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.block_diag(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -11005,11 +11030,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor pad_sequence(Tensor[] sequences, boolean batchFirst, double paddingValue, String paddingSide) {
-        Tensor.acquire(sequences);
+        Tensor[] sequences1 = sequences.clone();
+        Tensor.acquire(sequences1);
         try {
-            return Tensor.wrap(Native.pad_sequence(Tensor.handles(sequences), batchFirst, paddingValue, paddingSide));
+            return Tensor.wrap(Native.pad_sequence(Tensor.handles(sequences1), batchFirst, paddingValue, paddingSide));
         } finally {
-            Tensor.release(sequences);
+            Tensor.release(sequences1);
         }
     }
 
@@ -11915,11 +11941,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor chain_matmul(Tensor... matrices) {
-        Tensor.acquire(matrices);
+        Tensor[] matrices1 = matrices.clone();
+        Tensor.acquire(matrices1);
         try {
-            return Tensor.wrap(Native.chain_matmul(Tensor.handles(matrices)));
+            return Tensor.wrap(Native.chain_matmul(Tensor.handles(matrices1)));
         } finally {
-            Tensor.release(matrices);
+            Tensor.release(matrices1);
         }
     }
 
@@ -11935,10 +11962,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor chain_matmul_out(Tensor[] matrices, Tensor out) {
-        Tensor[] held = Tensor.concat(matrices, out);
+        Tensor[] matrices1 = matrices.clone();
+        NativeOwner[] held = Tensor.concat(matrices1, out);
         Tensor.acquire(held);
         try {
-            Native.chain_matmul_out(Tensor.handles(matrices), out.handle());
+            Native.chain_matmul_out(Tensor.handles(matrices1), out.handle());
             return out;
         } finally {
             Tensor.release(held);
@@ -11956,11 +11984,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor linalg_multi_dot(Tensor... tensors) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.linalg_multi_dot(Tensor.handles(tensors)));
+            return Tensor.wrap(Native.linalg_multi_dot(Tensor.handles(tensors1)));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -11976,10 +12005,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor linalg_multi_dot_out(Tensor[] tensors, Tensor out) {
-        Tensor[] held = Tensor.concat(tensors, out);
+        Tensor[] tensors1 = tensors.clone();
+        NativeOwner[] held = Tensor.concat(tensors1, out);
         Tensor.acquire(held);
         try {
-            Native.linalg_multi_dot_out(Tensor.handles(tensors), out.handle());
+            Native.linalg_multi_dot_out(Tensor.handles(tensors1), out.handle());
             return out;
         } finally {
             Tensor.release(held);
@@ -12149,11 +12179,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor einsum(String equation, Tensor[] tensors, long @Nullable ... path) {
-        Tensor.acquire(tensors);
+        Tensor[] tensors1 = tensors.clone();
+        Tensor.acquire(tensors1);
         try {
-            return Tensor.wrap(Native.einsum(equation, Tensor.handles(tensors), path));
+            return Tensor.wrap(Native.einsum(equation, Tensor.handles(tensors1), path));
         } finally {
-            Tensor.release(tensors);
+            Tensor.release(tensors1);
         }
     }
 
@@ -14578,7 +14609,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor batch_norm(Tensor input, @Nullable Tensor weight, @Nullable Tensor bias, @Nullable Tensor runningMean, @Nullable Tensor runningVar, boolean training, double momentum, double eps, boolean cudnnEnabled) {
-        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        NativeOwner[] held = {input, weight, bias, runningMean, runningVar};
         Tensor.acquire(held);
         try {
             return Tensor.wrap(Native.batch_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), training, momentum, eps, cudnnEnabled));
@@ -14604,7 +14635,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1Result2 native_batch_norm(Tensor input, @Nullable Tensor weight, @Nullable Tensor bias, @Nullable Tensor runningMean, @Nullable Tensor runningVar, boolean training, double momentum, double eps) {
-        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        NativeOwner[] held = {input, weight, bias, runningMean, runningVar};
         Tensor.acquire(held);
         try {
             Tensor[] results = Tensor.wrapAll(Native.native_batch_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), training, momentum, eps));
@@ -14632,7 +14663,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor instance_norm(Tensor input, @Nullable Tensor weight, @Nullable Tensor bias, @Nullable Tensor runningMean, @Nullable Tensor runningVar, boolean useInputStats, double momentum, double eps, boolean cudnnEnabled) {
-        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        NativeOwner[] held = {input, weight, bias, runningMean, runningVar};
         Tensor.acquire(held);
         try {
             return Tensor.wrap(Native.instance_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), useInputStats, momentum, eps, cudnnEnabled));
@@ -17078,10 +17109,13 @@ public abstract sealed class TorchFunctions permits Torch {
      * @param foundInf as in the formula, or null for none
      */
     public static void _fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentumBufferList, double weightDecay, double momentum, double lr, double dampening, boolean nesterov, boolean maximize, boolean isFirstStep, @Nullable Tensor gradScale, @Nullable Tensor foundInf) {
-        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(self, grads), momentumBufferList), gradScale, foundInf);
+        Tensor[] self1 = self.clone();
+        Tensor[] grads1 = grads.clone();
+        Tensor[] momentumBufferList1 = momentumBufferList.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(Tensor.concat(self1, grads1), momentumBufferList1), gradScale, foundInf);
         Tensor.acquire(held);
         try {
-            Native._fused_sgd_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(momentumBufferList), weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+            Native._fused_sgd_(Tensor.handles(self1), Tensor.handles(grads1), Tensor.handles(momentumBufferList1), weightDecay, momentum, lr, dampening, nesterov, maximize, isFirstStep, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
         } finally {
             Tensor.release(held);
         }
@@ -17148,10 +17182,16 @@ public abstract sealed class TorchFunctions permits Torch {
      * @param foundInf as in the formula, or null for none
      */
     public static void _fused_adam_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize, @Nullable Tensor gradScale, @Nullable Tensor foundInf) {
-        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self, grads), expAvgs), expAvgSqs), maxExpAvgSqs), stateSteps), gradScale, foundInf);
+        Tensor[] self1 = self.clone();
+        Tensor[] grads1 = grads.clone();
+        Tensor[] expAvgs1 = expAvgs.clone();
+        Tensor[] expAvgSqs1 = expAvgSqs.clone();
+        Tensor[] maxExpAvgSqs1 = maxExpAvgSqs.clone();
+        Tensor[] stateSteps1 = stateSteps.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self1, grads1), expAvgs1), expAvgSqs1), maxExpAvgSqs1), stateSteps1), gradScale, foundInf);
         Tensor.acquire(held);
         try {
-            Native._fused_adam_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(expAvgs), Tensor.handles(expAvgSqs), Tensor.handles(maxExpAvgSqs), Tensor.handles(stateSteps), lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+            Native._fused_adam_(Tensor.handles(self1), Tensor.handles(grads1), Tensor.handles(expAvgs1), Tensor.handles(expAvgSqs1), Tensor.handles(maxExpAvgSqs1), Tensor.handles(stateSteps1), lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
         } finally {
             Tensor.release(held);
         }
@@ -17224,10 +17264,16 @@ public abstract sealed class TorchFunctions permits Torch {
      * @param foundInf as in the formula, or null for none
      */
     public static void _fused_adamw_(Tensor[] self, Tensor[] grads, Tensor[] expAvgs, Tensor[] expAvgSqs, Tensor[] maxExpAvgSqs, Tensor[] stateSteps, double lr, double beta1, double beta2, double weightDecay, double eps, boolean amsgrad, boolean maximize, @Nullable Tensor gradScale, @Nullable Tensor foundInf) {
-        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self, grads), expAvgs), expAvgSqs), maxExpAvgSqs), stateSteps), gradScale, foundInf);
+        Tensor[] self1 = self.clone();
+        Tensor[] grads1 = grads.clone();
+        Tensor[] expAvgs1 = expAvgs.clone();
+        Tensor[] expAvgSqs1 = expAvgSqs.clone();
+        Tensor[] maxExpAvgSqs1 = maxExpAvgSqs.clone();
+        Tensor[] stateSteps1 = stateSteps.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self1, grads1), expAvgs1), expAvgSqs1), maxExpAvgSqs1), stateSteps1), gradScale, foundInf);
         Tensor.acquire(held);
         try {
-            Native._fused_adamw_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(expAvgs), Tensor.handles(expAvgSqs), Tensor.handles(maxExpAvgSqs), Tensor.handles(stateSteps), lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+            Native._fused_adamw_(Tensor.handles(self1), Tensor.handles(grads1), Tensor.handles(expAvgs1), Tensor.handles(expAvgSqs1), Tensor.handles(maxExpAvgSqs1), Tensor.handles(stateSteps1), lr, beta1, beta2, weightDecay, eps, amsgrad, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
         } finally {
             Tensor.release(held);
         }
@@ -17296,10 +17342,14 @@ public abstract sealed class TorchFunctions permits Torch {
      * @param foundInf as in the formula, or null for none
      */
     public static void _fused_adagrad_(Tensor[] self, Tensor[] grads, Tensor[] stateSums, Tensor[] stateSteps, double lr, double lrDecay, double weightDecay, double eps, boolean maximize, @Nullable Tensor gradScale, @Nullable Tensor foundInf) {
-        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self, grads), stateSums), stateSteps), gradScale, foundInf);
+        Tensor[] self1 = self.clone();
+        Tensor[] grads1 = grads.clone();
+        Tensor[] stateSums1 = stateSums.clone();
+        Tensor[] stateSteps1 = stateSteps.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self1, grads1), stateSums1), stateSteps1), gradScale, foundInf);
         Tensor.acquire(held);
         try {
-            Native._fused_adagrad_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(stateSums), Tensor.handles(stateSteps), lr, lrDecay, weightDecay, eps, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+            Native._fused_adagrad_(Tensor.handles(self1), Tensor.handles(grads1), Tensor.handles(stateSums1), Tensor.handles(stateSteps1), lr, lrDecay, weightDecay, eps, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
         } finally {
             Tensor.release(held);
         }
@@ -17363,10 +17413,15 @@ public abstract sealed class TorchFunctions permits Torch {
      * @param foundInf as in the formula, or null for none
      */
     public static void _fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] squareAvgs, Tensor[] gradAvgs, Tensor[] momentumBufferList, double lr, double alpha, double eps, double weightDecay, double momentum, boolean centered, boolean maximize, @Nullable Tensor gradScale, @Nullable Tensor foundInf) {
-        Tensor[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self, grads), squareAvgs), gradAvgs), momentumBufferList), gradScale, foundInf);
+        Tensor[] self1 = self.clone();
+        Tensor[] grads1 = grads.clone();
+        Tensor[] squareAvgs1 = squareAvgs.clone();
+        Tensor[] gradAvgs1 = gradAvgs.clone();
+        Tensor[] momentumBufferList1 = momentumBufferList.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(Tensor.concat(self1, grads1), squareAvgs1), gradAvgs1), momentumBufferList1), gradScale, foundInf);
         Tensor.acquire(held);
         try {
-            Native._fused_rmsprop_(Tensor.handles(self), Tensor.handles(grads), Tensor.handles(squareAvgs), Tensor.handles(gradAvgs), Tensor.handles(momentumBufferList), lr, alpha, eps, weightDecay, momentum, centered, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
+            Native._fused_rmsprop_(Tensor.handles(self1), Tensor.handles(grads1), Tensor.handles(squareAvgs1), Tensor.handles(gradAvgs1), Tensor.handles(momentumBufferList1), lr, alpha, eps, weightDecay, momentum, centered, maximize, Tensor.handleOrZero(gradScale), Tensor.handleOrZero(foundInf));
         } finally {
             Tensor.release(held);
         }
@@ -20244,7 +20299,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor rand(long[] size, @Nullable Generator generator, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.rand_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
+        Tensor.acquire(generator);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.rand_generator(size, Tensor.handleOrZero(generator), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(generator);
+        }
     }
 
     /**
@@ -20271,12 +20331,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor rand_out(long[] size, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(out);
+        Tensor.acquire(generator, out);
         try {
-            Native.rand_generator_out(size, Generator.handleOrZero(generator), out.handle());
+            Native.rand_generator_out(size, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(out);
+            Tensor.release(generator, out);
         }
     }
 
@@ -20378,7 +20438,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randn(long[] size, @Nullable Generator generator, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.randn_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
+        Tensor.acquire(generator);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randn_generator(size, Tensor.handleOrZero(generator), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(generator);
+        }
     }
 
     /**
@@ -20405,12 +20470,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor randn_out(long[] size, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(out);
+        Tensor.acquire(generator, out);
         try {
-            Native.randn_generator_out(size, Generator.handleOrZero(generator), out.handle());
+            Native.randn_generator_out(size, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(out);
+            Tensor.release(generator, out);
         }
     }
 
@@ -20516,7 +20581,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randint(long high, long[] size, @Nullable Generator generator, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.randint_generator(high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
+        Tensor.acquire(generator);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randint_generator(high, size, Tensor.handleOrZero(generator), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(generator);
+        }
     }
 
     /**
@@ -20545,12 +20615,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor randint_out(long high, long[] size, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(out);
+        Tensor.acquire(generator, out);
         try {
-            Native.randint_generator_out(high, size, Generator.handleOrZero(generator), out.handle());
+            Native.randint_generator_out(high, size, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(out);
+            Tensor.release(generator, out);
         }
     }
 
@@ -20619,7 +20689,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randint(long low, long high, long[] size, @Nullable Generator generator, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.randint_low_generator(low, high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
+        Tensor.acquire(generator);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randint_low_generator(low, high, size, Tensor.handleOrZero(generator), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(generator);
+        }
     }
 
     /**
@@ -20650,12 +20725,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor randint_out(long low, long high, long[] size, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(out);
+        Tensor.acquire(generator, out);
         try {
-            Native.randint_low_generator_out(low, high, size, Generator.handleOrZero(generator), out.handle());
+            Native.randint_low_generator_out(low, high, size, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(out);
+            Tensor.release(generator, out);
         }
     }
 
@@ -20716,7 +20791,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randperm(long n, @Nullable Generator generator, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.randperm_generator(n, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
+        Tensor.acquire(generator);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randperm_generator(n, Tensor.handleOrZero(generator), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(generator);
+        }
     }
 
     /**
@@ -20743,12 +20823,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor randperm_out(long n, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(out);
+        Tensor.acquire(generator, out);
         try {
-            Native.randperm_generator_out(n, Generator.handleOrZero(generator), out.handle());
+            Native.randperm_generator_out(n, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(out);
+            Tensor.release(generator, out);
         }
     }
 
@@ -20766,7 +20846,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor normal(double mean, double std, long[] size, @Nullable Generator generator, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.normal_float_float(mean, std, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
+        Tensor.acquire(generator);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.normal_float_float(mean, std, size, Tensor.handleOrZero(generator), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(generator);
+        }
     }
 
     /**
@@ -20809,12 +20894,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor normal_out(double mean, double std, long[] size, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(out);
+        Tensor.acquire(generator, out);
         try {
-            Native.normal_float_float_out(mean, std, size, Generator.handleOrZero(generator), out.handle());
+            Native.normal_float_float_out(mean, std, size, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(out);
+            Tensor.release(generator, out);
         }
     }
 
@@ -20842,11 +20927,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor bernoulli(Tensor self, @Nullable Generator generator) {
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.bernoulli(self.handle(), Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.bernoulli(self.handle(), Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -20873,12 +20958,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor bernoulli_out(Tensor self, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(self, out);
+        Tensor.acquire(self, generator, out);
         try {
-            Native.bernoulli_out(self.handle(), Generator.handleOrZero(generator), out.handle());
+            Native.bernoulli_out(self.handle(), Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(self, out);
+            Tensor.release(self, generator, out);
         }
     }
 
@@ -20905,11 +20990,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor bernoulli(Tensor self, double p, @Nullable Generator generator) {
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.bernoulli_p(self.handle(), p, Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.bernoulli_p(self.handle(), p, Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -20936,11 +21021,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor normal(Tensor mean, double std, @Nullable Generator generator) {
-        Tensor.acquire(mean);
+        Tensor.acquire(mean, generator);
         try {
-            return Tensor.wrap(Native.normal_Tensor_float(mean.handle(), std, Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.normal_Tensor_float(mean.handle(), std, Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(mean);
+            Tensor.release(mean, generator);
         }
     }
 
@@ -20979,12 +21064,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor normal_out(Tensor mean, double std, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(mean, out);
+        Tensor.acquire(mean, generator, out);
         try {
-            Native.normal_Tensor_float_out(mean.handle(), std, Generator.handleOrZero(generator), out.handle());
+            Native.normal_Tensor_float_out(mean.handle(), std, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(mean, out);
+            Tensor.release(mean, generator, out);
         }
     }
 
@@ -21023,11 +21108,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor normal(double mean, Tensor std, @Nullable Generator generator) {
-        Tensor.acquire(std);
+        Tensor.acquire(std, generator);
         try {
-            return Tensor.wrap(Native.normal_float_Tensor(mean, std.handle(), Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.normal_float_Tensor(mean, std.handle(), Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(std);
+            Tensor.release(std, generator);
         }
     }
 
@@ -21056,12 +21141,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor normal_out(double mean, Tensor std, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(std, out);
+        Tensor.acquire(std, generator, out);
         try {
-            Native.normal_float_Tensor_out(mean, std.handle(), Generator.handleOrZero(generator), out.handle());
+            Native.normal_float_Tensor_out(mean, std.handle(), Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(std, out);
+            Tensor.release(std, generator, out);
         }
     }
 
@@ -21089,11 +21174,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor normal(Tensor mean, Tensor std, @Nullable Generator generator) {
-        Tensor.acquire(mean, std);
+        Tensor.acquire(mean, std, generator);
         try {
-            return Tensor.wrap(Native.normal_Tensor_Tensor(mean.handle(), std.handle(), Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.normal_Tensor_Tensor(mean.handle(), std.handle(), Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(mean, std);
+            Tensor.release(mean, std, generator);
         }
     }
 
@@ -21122,12 +21207,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor normal_out(Tensor mean, Tensor std, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(mean, std, out);
+        Tensor.acquire(mean, std, generator, out);
         try {
-            Native.normal_Tensor_Tensor_out(mean.handle(), std.handle(), Generator.handleOrZero(generator), out.handle());
+            Native.normal_Tensor_Tensor_out(mean.handle(), std.handle(), Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(mean, std, out);
+            Tensor.release(mean, std, generator, out);
         }
     }
 
@@ -21154,11 +21239,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor poisson(Tensor self, @Nullable Generator generator) {
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.poisson(self.handle(), Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.poisson(self.handle(), Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -21184,11 +21269,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor binomial(Tensor count, Tensor prob, @Nullable Generator generator) {
-        Tensor.acquire(count, prob);
+        Tensor.acquire(count, prob, generator);
         try {
-            return Tensor.wrap(Native.binomial(count.handle(), prob.handle(), Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.binomial(count.handle(), prob.handle(), Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(count, prob);
+            Tensor.release(count, prob, generator);
         }
     }
 
@@ -21216,11 +21301,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor multinomial(Tensor self, long numSamples, boolean replacement, @Nullable Generator generator) {
-        Tensor.acquire(self);
+        Tensor.acquire(self, generator);
         try {
-            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
+            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Tensor.handleOrZero(generator)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, generator);
         }
     }
 
@@ -21262,12 +21347,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return what was written
      */
     public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, @Nullable Generator generator, Tensor out) {
-        Tensor.acquire(self, out);
+        Tensor.acquire(self, generator, out);
         try {
-            Native.multinomial_out(self.handle(), numSamples, replacement, Generator.handleOrZero(generator), out.handle());
+            Native.multinomial_out(self.handle(), numSamples, replacement, Tensor.handleOrZero(generator), out.handle());
             return out;
         } finally {
-            Tensor.release(self, out);
+            Tensor.release(self, generator, out);
         }
     }
 
@@ -21407,10 +21492,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1Result2 lstm(Tensor input, Tensor[] hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
-        Tensor[] held = Tensor.concat(Tensor.concat(hx, params), input);
+        Tensor[] hx1 = hx.clone();
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(hx1, params1), input);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.lstm_input(input.handle(), Tensor.handles(hx), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            Tensor[] results = Tensor.wrapAll(Native.lstm_input(input.handle(), Tensor.handles(hx1), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
             return new Results.Result0Result1Result2(results[0], results[1], results[2]);
         } finally {
             Tensor.release(held);
@@ -21435,10 +21522,12 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1Result2 lstm(Tensor data, Tensor batchSizes, Tensor[] hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
-        Tensor[] held = Tensor.concat(Tensor.concat(hx, params), data, batchSizes);
+        Tensor[] hx1 = hx.clone();
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(Tensor.concat(hx1, params1), data, batchSizes);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.lstm_data(data.handle(), batchSizes.handle(), Tensor.handles(hx), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            Tensor[] results = Tensor.wrapAll(Native.lstm_data(data.handle(), batchSizes.handle(), Tensor.handles(hx1), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional));
             return new Results.Result0Result1Result2(results[0], results[1], results[2]);
         } finally {
             Tensor.release(held);
@@ -21463,10 +21552,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 gru(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
-        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(params1, input, hx);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.gru_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            Tensor[] results = Tensor.wrapAll(Native.gru_input(input.handle(), hx.handle(), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21491,10 +21581,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 gru(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
-        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(params1, data, batchSizes, hx);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.gru_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            Tensor[] results = Tensor.wrapAll(Native.gru_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21519,10 +21610,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 rnn_tanh(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
-        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(params1, input, hx);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_input(input.handle(), hx.handle(), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21547,10 +21639,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 rnn_tanh(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
-        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(params1, data, batchSizes, hx);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21575,10 +21668,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 rnn_relu(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
-        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(params1, input, hx);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_input(input.handle(), hx.handle(), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21603,10 +21697,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 rnn_relu(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
-        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor[] params1 = params.clone();
+        NativeOwner[] held = Tensor.concat(params1, data, batchSizes, hx);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params1), hasBiases, numLayers, dropout, train, bidirectional));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21628,10 +21723,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh, @Nullable Tensor bHh) {
-        Tensor[] held = Tensor.concat(hx, input, wIh, wHh, bIh, bHh);
+        Tensor[] hx1 = hx.clone();
+        NativeOwner[] held = Tensor.concat(hx1, input, wIh, wHh, bIh, bHh);
         Tensor.acquire(held);
         try {
-            Tensor[] results = Tensor.wrapAll(Native.lstm_cell(input.handle(), Tensor.handles(hx), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+            Tensor[] results = Tensor.wrapAll(Native.lstm_cell(input.handle(), Tensor.handles(hx1), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
             return new Results.Result0Result1(results[0], results[1]);
         } finally {
             Tensor.release(held);
@@ -21680,7 +21776,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh, @Nullable Tensor bHh) {
-        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        NativeOwner[] held = {input, hx, wIh, wHh, bIh, bHh};
         Tensor.acquire(held);
         try {
             return Tensor.wrap(Native.gru_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
@@ -21731,7 +21827,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh, @Nullable Tensor bHh) {
-        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        NativeOwner[] held = {input, hx, wIh, wHh, bIh, bHh};
         Tensor.acquire(held);
         try {
             return Tensor.wrap(Native.rnn_tanh_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
@@ -21782,7 +21878,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, @Nullable Tensor bIh, @Nullable Tensor bHh) {
-        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        NativeOwner[] held = {input, hx, wIh, wHh, bIh, bHh};
         Tensor.acquire(held);
         try {
             return Tensor.wrap(Native.rnn_relu_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
@@ -26525,10 +26621,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] gradient(Tensor self, Tensor[] spacing, @Nullable Long dim, long edgeOrder) {
-        Tensor[] held = Tensor.concat(spacing, self);
+        Tensor[] spacing1 = spacing.clone();
+        NativeOwner[] held = Tensor.concat(spacing1, self);
         Tensor.acquire(held);
         try {
-            return Tensor.wrapAll(Native.gradient_tensorarrayint(self.handle(), Tensor.handles(spacing), dim != null, Convert.longOrZero(dim), edgeOrder));
+            return Tensor.wrapAll(Native.gradient_tensorarrayint(self.handle(), Tensor.handles(spacing1), dim != null, Convert.longOrZero(dim), edgeOrder));
         } finally {
             Tensor.release(held);
         }
@@ -26595,10 +26692,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor[] gradient(Tensor self, Tensor[] spacing, long[] dim, long edgeOrder) {
-        Tensor[] held = Tensor.concat(spacing, self);
+        Tensor[] spacing1 = spacing.clone();
+        NativeOwner[] held = Tensor.concat(spacing1, self);
         Tensor.acquire(held);
         try {
-            return Tensor.wrapAll(Native.gradient_tensorarray(self.handle(), Tensor.handles(spacing), dim, edgeOrder));
+            return Tensor.wrapAll(Native.gradient_tensorarray(self.handle(), Tensor.handles(spacing1), dim, edgeOrder));
         } finally {
             Tensor.release(held);
         }
@@ -29249,10 +29347,11 @@ public abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, @Nullable Tensor weight, boolean density) {
-        Tensor[] held = Tensor.concat(bins, self, weight);
+        Tensor[] bins1 = bins.clone();
+        NativeOwner[] held = Tensor.concat(bins1, self, weight);
         Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native._histogramdd_from_bin_tensors(self.handle(), Tensor.handles(bins), Tensor.handleOrZero(weight), density));
+            return Tensor.wrap(Native._histogramdd_from_bin_tensors(self.handle(), Tensor.handles(bins1), Tensor.handleOrZero(weight), density));
         } finally {
             Tensor.release(held);
         }

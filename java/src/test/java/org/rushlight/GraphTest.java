@@ -61,6 +61,66 @@ class GraphTest {
         });
     }
 
+    /** A hook is removed by what it was registered with, although the graph alone is left of its tensor and its node. */
+    @Test
+    void hooksAreRemovedAfterTheirTensorIsClosed() {
+        Leaks.none(() -> {
+            List<String> log = new ArrayList<>();
+            Tensor x = leaf(1, 2);
+            Tensor share = x.share();
+            Tensor y = x.mul(2);
+            Tensor sum = y.sum();
+            List<Tensor.Hook> hooks = new ArrayList<>();
+            hooks.add(x.registerHook(grad -> {
+                log.add("leaf");
+                return null;
+            }));
+            hooks.add(x.registerPostAccumulateGradHook(leaf -> log.add("landed")));
+            hooks.add(y.registerHook(grad -> {
+                log.add("tensor");
+                return null;
+            }));
+            try (Node node = y.gradNode()) {
+                hooks.add(node.registerPrehook(grads -> {
+                    log.add("prehook");
+                    return null;
+                }));
+                hooks.add(node.registerHook((gave, took) -> {
+                    log.add("post");
+                    return null;
+                }));
+            }
+            x.close();
+            y.close();
+            sum.backward(null, true, false);
+            assertEquals(List.of("tensor", "prehook", "post", "leaf", "landed"), log);
+            hooks.forEach(Tensor.Hook::close);
+            sum.backward();
+            assertEquals(5, log.size());
+            assertArrayEquals(new double[] {4, 4}, share.grad().toDoubleArray());
+            hooks.forEach(Tensor.Hook::close);
+        });
+    }
+
+    /** As in every other callback, what a hook makes is closed when it returns. */
+    @Test
+    void temporariesOfAHookAreClosed() {
+        Leaks.none(() -> {
+            List<Tensor> made = new ArrayList<>();
+            Tensor x = leaf(1, 2);
+            x.registerHook(grad -> {
+                made.add(grad);
+                made.add(grad.mul(2));
+                made.add(made.get(1).add(1).unscoped());
+                return made.get(2);
+            });
+            x.sum().backward();
+            assertEquals(List.of(true, true, false), made.stream().map(Tensor::isClosed).toList());
+            made.get(2).close();
+            assertArrayEquals(new double[] {3, 3}, x.grad().toDoubleArray());
+        });
+    }
+
     static final class Power extends AutogradFunction {
         private final int exponent;
         boolean wanted;

@@ -19,7 +19,12 @@ final class Jvm {
 
     /** Starts {@code java}, with native access allowed where the JVM would warn of it: what is printed is the program's alone. */
     static Process start(String module, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        return start(List.of(), module, arguments);
+    }
+
+    private static Process start(List<String> before, String module, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(before);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         if (Runtime.version().feature() >= 22) {
             command.add("--enable-native-access=" + module);
         }
@@ -34,9 +39,14 @@ final class Jvm {
 
     /** A process that runs {@link Hello} on the class path. */
     static Process hello(String... properties) throws IOException {
+        return of(List.of(), Hello.class, properties);
+    }
+
+    /** A process that runs a class of the tests on the class path; {@code before} are the words of the command before {@code java}. */
+    static Process of(List<String> before, Class<?> main, String... properties) throws IOException {
         List<String> arguments = new ArrayList<>(List.of(properties));
-        arguments.addAll(List.of("-cp", folderOf(Tensor.class) + System.getProperty("path.separator") + folderOf(Jvm.class), "org.rushlight.Jvm$Hello"));
-        return start("ALL-UNNAMED", arguments);
+        arguments.addAll(List.of("-cp", folderOf(Tensor.class) + System.getProperty("path.separator") + folderOf(Jvm.class), main.getName()));
+        return start(before, "ALL-UNNAMED", arguments);
     }
 
     /** A whole program. */

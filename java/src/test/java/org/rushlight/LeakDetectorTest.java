@@ -1,6 +1,7 @@
 package org.rushlight;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
@@ -15,7 +16,36 @@ class LeakDetectorTest {
     }
 
     private static boolean namesThis(Throwable origin) {
-        return Arrays.stream(origin.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals("forget"));
+        return isMadeBy("forget", origin);
+    }
+
+    /** A scope that was forgotten on a thread that lives on holds all that is made there. */
+    @Test
+    void aForgottenScopeTellsWhereItWasOpened() {
+        LeakDetector.start(origin -> {});
+        Scope outer = new Scope();
+        Scope forgotten = forgetScope();
+        try {
+            List<Throwable> open = LeakDetector.open().stream().filter(origin -> origin.getMessage().startsWith("a scope")).toList();
+            assertEquals(2, open.size());
+            assertEquals("a scope that was opened here (thread '" + Thread.currentThread().getName() + "')", open.get(0).getMessage());
+            assertEquals(1, open.stream().filter(origin -> isMadeBy("forgetScope", origin)).count());
+            Throwable cause = assertThrows(IllegalStateException.class, outer::close).getCause();
+            assertTrue(isMadeBy("forgetScope", cause), "the exception names the inner scope");
+        } finally {
+            forgotten.close();
+            outer.close();
+            LeakDetector.stop();
+        }
+        assertEquals(List.of(), LeakDetector.open().stream().filter(origin -> origin.getMessage().startsWith("a scope")).toList());
+    }
+
+    private static Scope forgetScope() {
+        return new Scope();
+    }
+
+    private static boolean isMadeBy(String method, Throwable origin) {
+        return Arrays.stream(origin.getStackTrace()).anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
     @Test

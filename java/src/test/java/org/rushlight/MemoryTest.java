@@ -37,10 +37,11 @@ class MemoryTest {
 
     @Test
     void thePeakStartsAgain() {
-        makeAndClose();
+        Torch.zeros(16 * SIZE).close();
         long before = Torch.memoryStats().peak();
         Torch.resetPeakMemory();
-        assertTrue(Torch.memoryStats().peak() <= before);
+        long after = Torch.memoryStats().peak();
+        assertTrue(after <= before - 64L * SIZE, "the tensor of 64 MiB counts no more: " + before + ", then " + after);
     }
 
     /** Several threads make tensors faster than one cleaner frees them: they wait for it. */
@@ -64,6 +65,52 @@ class MemoryTest {
         // A pressure of 64 MiB is that of 131072 handles; a collection may come a little late.
         assertTrue(most > 50_000 && most < each, most + " live handles");
         Leaks.collect(before);
+    }
+
+    /** Makes tensors of a GiB that nobody closes, more than there is room for. */
+    static final class Forgetful {
+        private Forgetful() {}
+
+        /** Says how many. */
+        public static void main(String[] arguments) {
+            int made = 0;
+            for (int i = 0; i < 20; i++) {
+                made += Torch.empty(1L << 28).numel() > 0 ? 1 : 0;
+            }
+            System.out.println("made " + made);
+        }
+    }
+
+    /** What nobody needs is collected before memory is said to be out. */
+    @Test
+    void theCollectorRunsBeforeMemoryIsOut() throws Exception {
+        String never = "-Drushlight.pressure=" + (1L << 50);
+        List<String> limit = List.of("bash", "-c", "ulimit -v 8000000; exec \"$@\"", "bash");
+        assertEquals(new Jvm.Ended(0, "made 20"), Jvm.await(Jvm.of(limit, Forgetful.class, "-Xmx64m", never)));
+        Jvm.Ended ended = Jvm.await(Jvm.of(limit, Forgetful.class, "-Xmx64m", never, "-XX:+DisableExplicitGC"));
+        assertTrue(ended.output().contains("OutOfNativeMemoryException: not enough memory"), ended.output());
+        assertTrue(ended.output().contains("the JVM ignores System.gc() (-XX:+DisableExplicitGC?)"), ended.output());
+    }
+
+    /** Makes 64 MiB in temporaries that nobody closes. */
+    static final class Careless {
+        private Careless() {}
+
+        /** Says that it ended. */
+        public static void main(String[] arguments) {
+            for (int i = 0; i < 64; i++) {
+                Torch.ones(1L << 18);
+            }
+            System.out.println("ended");
+        }
+    }
+
+    @Test
+    void whoLooksForLeaksHearsOnceThatTheCollectorIsSwitchedOff() throws Exception {
+        String[] ignored = {"-Drushlight.pressure=4194304", "-XX:+DisableExplicitGC"};
+        assertEquals(new Jvm.Ended(0, "ended"), Jvm.await(Jvm.of(List.of(), Careless.class, ignored)));
+        Jvm.Ended told = Jvm.await(Jvm.of(List.of(), Careless.class, ignored[0], ignored[1], "-Drushlight.leaks=true"));
+        assertEquals(2, told.output().split("the JVM ignores System.gc", -1).length, told.output());
     }
 
     @Test

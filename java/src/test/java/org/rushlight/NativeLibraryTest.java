@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.spi.ToolProvider;
@@ -44,6 +45,38 @@ class NativeLibraryTest {
         assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello("-Drushlight.library=" + unpacked[0], "-Drushlight.cache=/proc/none")));
         assertArrayEquals(unpacked, files(cache));
         assertEquals(written, Files.getLastModifiedTime(unpacked[0]));
+    }
+
+    /** The JVM's name of its user need not be the file system's: whose a folder is, a fresh file tells. */
+    @Test
+    void aUserOfAnotherNameUnpacksOnce(@TempDir Path folder) throws Exception {
+        String[] properties = {"-Djava.io.tmpdir=" + folder, "-Duser.name=some/body"};
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
+        Path[] unpacked = files(folder);
+        assertEquals(1, unpacked.length);
+        assertEquals(folder.resolve("rushlight-some_body"), unpacked[0].getParent().getParent());
+        Object written = Files.getLastModifiedTime(unpacked[0]);
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
+        assertArrayEquals(unpacked, files(folder));
+        assertEquals(written, Files.getLastModifiedTime(unpacked[0]));
+        // What has another content is written anew.
+        byte[] content = Files.readAllBytes(unpacked[0]);
+        byte[] other = content.clone();
+        other[other.length / 2] ^= 1;
+        Files.write(unpacked[0], other);
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello(properties)));
+        assertArrayEquals(content, Files.readAllBytes(unpacked[0]));
+    }
+
+    /** Into a folder that others can write, nothing is unpacked; what is loaded instead leaves nothing behind. */
+    @Test
+    void aFolderThatOthersCanWriteIsNotUsed(@TempDir Path folder) throws Exception {
+        Path shared = Files.createDirectory(folder.resolve("rushlight-somebody"));
+        Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertEquals(new Jvm.Ended(0, HELLO), Jvm.await(Jvm.hello("-Djava.io.tmpdir=" + folder, "-Duser.name=somebody")));
+        try (Stream<Path> left = Files.walk(folder)) {
+            assertEquals(List.of(folder, shared), left.toList());
+        }
     }
 
     /** A folder that cannot be written, or from which nothing can be loaded, is an error that says what helps. */

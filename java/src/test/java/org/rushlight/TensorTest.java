@@ -200,4 +200,18 @@ class TensorTest {
         }
         assertEquals(4, a.add(a).sum().item().doubleValue());
     }
+
+    /** An index that fails at a later entry leaves no view of the earlier ones behind. */
+    @Test
+    void anIndexThatFailsLeavesNothingBehind() {
+        try (Tensor tensor = Torch.ones(2, 3, 4)) {
+            long before = Leaks.live();
+            assertThrows(TensorIndexException.class, () -> tensor.get(Index.at(0), Index.slice(0, 2), Index.at(9)));
+            assertThrows(TensorValueException.class, () -> tensor.get(Index.at(0), Index.NEW_AXIS, Index.slice(0L, 2L, -1)));
+            assertEquals(before, Leaks.live());
+            tensor.get(Index.at(0), Index.slice(0, 2), Index.at(3)).close();
+            tensor.get(new Index[0]).close();
+            assertEquals(before, Leaks.live());
+        }
+    }
 }

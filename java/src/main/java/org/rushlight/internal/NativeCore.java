@@ -29,6 +29,9 @@ public final class NativeCore {
     /** Weight from which results call {@link Memory#pressure}. */
     public static native void setPressureLimit(long bytes);
 
+    /** Before memory is said to be out, {@link Memory#reclaim} is called from now on. */
+    public static native void collectBeforeFailing();
+
     public static native int numThreads();
 
     public static native void setNumThreads(int threads);
@@ -58,6 +61,8 @@ public final class NativeCore {
 
     public static native void generatorFree(long generator);
 
+    public static native long generatorRetain(long generator);
+
     public static native void generatorManualSeed(long generator, long seed);
 
     public static native long generatorInitialSeed(long generator);
@@ -72,6 +77,9 @@ public final class NativeCore {
 
     public static native long retain(long tensor);
 
+    /** A tensor of its own over the same memory. */
+    public static native long alias(long tensor);
+
     /** A tensor over the memory of a direct buffer, which stays reachable as long as the storage lives. */
     public static native long fromBuffer(java.nio.Buffer buffer, long byteOffset, long byteLength, long[] sizes, int dtype);
 
@@ -81,7 +89,7 @@ public final class NativeCore {
     /** Copies the elements, in row-major order, into a primitive array that has room for their bytes. */
     public static native void toArray(long tensor, Object array);
 
-    /** The memory of a contiguous tensor in host memory. */
+    /** The memory of a contiguous tensor in host memory, which nobody else may give another storage. */
     public static native java.nio.ByteBuffer toBuffer(long tensor);
 
     // Tensors: what they are.
@@ -154,7 +162,11 @@ public final class NativeCore {
     /** The hook is called through {@link Upcalls}. */
     public static native long registerHook(long tensor, Object hook);
 
-    public static native void removeHook(long tensor, long id);
+    /** Removes a hook of any kind, wherever it is. */
+    public static native void hookRemove(long hook);
+
+    /** Frees the handle; the hook stays. */
+    public static native void hookFree(long hook);
 
     public static native boolean gradEnabled();
 
@@ -164,15 +176,17 @@ public final class NativeCore {
 
     public static native void setInferenceMode(boolean on);
 
+    /** Calls {@link Upcalls#run} below a native frame: a virtual thread stays with its carrier meanwhile. */
+    public static native void pinned(Object body);
+
+    /** Is there such a frame below, or that of another upcall? */
+    public static native boolean isPinned();
+
     public static native boolean retainsGrad(long tensor);
 
     public static native boolean isInference(long tensor);
 
     public static native void bumpVersion(long tensor);
-
-    public static native boolean anomalyMode();
-
-    public static native boolean anomalyNanChecked();
 
     public static native void setAnomalyMode(boolean on, boolean checkNan);
 
@@ -191,8 +205,6 @@ public final class NativeCore {
     public static native long[] nodeNext(long node);
 
     public static native long nodeRegisterHook(long node, Object hook, boolean before);
-
-    public static native void nodeRemoveHook(long node, long id);
 
     public static native long registerPostAccumulateGradHook(long tensor, Object hook);
 

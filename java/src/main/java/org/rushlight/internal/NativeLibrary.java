@@ -7,17 +7,22 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * Finds and loads the native library, once per class loader.
  *
  * <p>It travels inside the jar and is extracted into a folder named after its content, so that two versions never meet and a second
- * start extracts nothing. A JVM binds a library file to the class loader that loaded it first; a second class loader in the same JVM
+ * start extracts nothing; a file there that has not this very content is written anew. The folder is only used if it is this user's alone;
+ * else the file goes as soon as it is loaded. A JVM binds a library file to the class loader that loaded it first; a second class loader in the same JVM
  * therefore loads a copy of its own, with a state of its own. {@code -Drushlight.library=/path/librushlight.so} loads that file instead,
  * and {@code -Drushlight.cache=/folder} extracts there. The library may lie in a jar of its own, beside one with the classes alone. Nothing is
  * ever downloaded.
@@ -27,6 +32,8 @@ public final class NativeLibrary {
     private static final String FILE = System.mapLibraryName("rushlight");
     private static final String ADVICE = "; -Drushlight.cache=/folder names another folder to unpack it into, -Drushlight.library=/path/"
         + FILE + " a library that lies unpacked";
+
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
 
     private static boolean loaded;
 
@@ -39,25 +46,64 @@ public final class NativeLibrary {
         }
         try {
             String override = System.getProperty("rushlight.library");
-            load(override == null ? extracted() : Path.of(override).toAbsolutePath());
+            if (override == null) {
+                loadPacked();
+            } else {
+                load(Path.of(override).toAbsolutePath());
+            }
         } catch (IOException e) {
             throw failure("cannot unpack the native library: " + e, e);
         }
         loaded = true;
     }
 
+    private static void loadPacked() throws IOException {
+        byte[] content = packed();
+        Path shared = cache();
+        if (shared != null) {
+            load(unpacked(content, shared.resolve(hash(content)).resolve(FILE)));
+        } else {
+            loadThrowaway(file -> Files.write(file, content));
+        }
+    }
+
     private static void load(Path file) throws IOException {
-        boolean first = System.getProperties().putIfAbsent(CLAIMED + file, "true") == null;
-        // Another class loader of this JVM holds that file: this one loads a copy, which can go as soon as it is mapped.
-        Path own = first ? file : Files.copy(file, Files.createTempFile(cache(), "copy-", ".so"), StandardCopyOption.REPLACE_EXISTING);
+        if (System.getProperties().putIfAbsent(CLAIMED + file, "true") == null) {
+            systemLoad(file);
+        } else {
+            // Another class loader of this JVM holds that file.
+            loadThrowaway(own -> Files.copy(file, own));
+        }
+    }
+
+    private static void systemLoad(Path file) {
         try {
-            System.load(own.toString());
+            System.load(file.toString());
         } catch (UnsatisfiedLinkError e) {
-            throw failure("cannot load the native library " + own + " (" + e.getMessage()
+            throw failure("cannot load the native library " + file + " (" + e.getMessage()
                 + "); a folder from which nothing may be executed (noexec) is one reason", e);
+        }
+    }
+
+    private interface Writer {
+        void write(Path file) throws IOException;
+    }
+
+    /** Loads a file in a folder of its own. Both can go as soon as it is mapped. */
+    private static void loadThrowaway(Writer writer) throws IOException {
+        String override = System.getProperty("rushlight.cache");
+        Path folder = override == null
+            ? Files.createTempDirectory("rushlight-")
+            : Files.createTempDirectory(Files.createDirectories(Path.of(override).toAbsolutePath()), "copy-");
+        Path file = folder.resolve(FILE);
+        try {
+            writer.write(file);
+            systemLoad(file);
         } finally {
-            if (!first && !own.toFile().delete()) {
-                own.toFile().deleteOnExit();
+            if (!file.toFile().delete() | !folder.toFile().delete()) {
+                // Where a mapped file cannot be deleted. The folder is asked for first, and so deleted last.
+                folder.toFile().deleteOnExit();
+                file.toFile().deleteOnExit();
             }
         }
     }
@@ -85,14 +131,13 @@ public final class NativeLibrary {
         return stream != null ? stream : NativeLibrary.class.getClassLoader().getResourceAsStream(resource);
     }
 
-    private static Path extracted() throws IOException {
-        byte[] content = packed();
-        Path folder = cache().resolve(hash(content));
-        Path file = folder.resolve(FILE);
-        if (Files.isRegularFile(file) && Files.size(file) == content.length) {
+    /** Writes the library into a file, unless that has this very content already. */
+    private static Path unpacked(byte[] content, Path file) throws IOException {
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == content.length
+                && Arrays.equals(Files.readAllBytes(file), content)) {
             return file;
         }
-        Files.createDirectories(folder);
+        Path folder = Files.createDirectories(file.getParent());
         Path part = Files.createTempFile(folder, "part-", ".so");
         try {
             Files.write(part, content);
@@ -104,24 +149,36 @@ public final class NativeLibrary {
         return file;
     }
 
-    /** A folder of this user alone: others must not be able to put a library there. */
+    /** The folder in which unpacked libraries stay: one of this user alone, for others must not be able to put a library there. Else null. */
     private static Path cache() throws IOException {
         String override = System.getProperty("rushlight.cache");
         if (override != null) {
             return Files.createDirectories(Path.of(override).toAbsolutePath());
         }
-        Path folder = Path.of(System.getProperty("java.io.tmpdir"), "rushlight-" + System.getProperty("user.name")).toAbsolutePath();
+        Path temporary = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
+        Path folder = temporary.resolve("rushlight-" + System.getProperty("user.name").replaceAll("[^\\w.-]", "_"));
+        boolean posix = Files.getFileStore(temporary).supportsFileAttributeView(PosixFileAttributeView.class);
         try {
-            if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-                Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            if (posix) {
+                Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PRIVATE));
             } else {
                 Files.createDirectory(folder);
             }
             return folder;
         } catch (FileAlreadyExistsException e) {
-            boolean ours = Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
-                && Files.getOwner(folder).getName().equals(System.getProperty("user.name"));
-            return ours ? folder : Files.createTempDirectory("rushlight-");
+            boolean isPrivate = Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) && isOurs(folder, temporary)
+                && (!posix || Files.getPosixFilePermissions(folder, LinkOption.NOFOLLOW_LINKS).equals(PRIVATE));
+            return isPrivate ? folder : null;
+        }
+    }
+
+    /** Whose is a folder? The name that the JVM has for its user need not be the file system's: a fresh file knows. */
+    private static boolean isOurs(Path folder, Path temporary) throws IOException {
+        Path fresh = Files.createTempFile(temporary, "rushlight-", ".owner");
+        try {
+            return Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(Files.getOwner(fresh));
+        } finally {
+            Files.delete(fresh);
         }
     }
 

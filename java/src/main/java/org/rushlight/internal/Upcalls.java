@@ -26,6 +26,10 @@ public final class Upcalls {
         long unpack(Object packed);
     }
 
+    static void run(Object body) {
+        ((Runnable) body).run();
+    }
+
     /** Runs a gradient hook: takes over the handle of the gradient, returns one that replaces it, or 0. */
     static long hook(Object hook, long grad) {
         return ((LongUnaryOperator) hook).applyAsLong(grad);

@@ -1,0 +1,159 @@
+/* How much stack the library needs of a thread that calls it: docs/embedding.md promises that 512 KiB are enough, of which the calls
+   here must leave half. Each kind of work runs in a thread of its own on a stack that was filled with a pattern. */
+#define main examples_main
+#include "generated/examples.c"
+#undef main
+#include "check.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+enum { STACK = 4 << 20, PROMISED = 512 << 10, PATTERN = 0xa5 };
+
+/* The first backward of a process prepares what later ones use. */
+static void first_backward(void) {
+  const float values[3] = {1, 2, 3};
+  rlt_tensor *x = vector(values, 3), *square = NULL, *sum = NULL;
+  OK(rlt_tensor_set_requires_grad(x, 1));
+  OK(rlt_tensor_mul_Tensor(x, x, &square));
+  OK(rlt_tensor_sum(square, NULL, &sum));
+  OK(rlt_tensor_backward(sum, NULL, 0, 0));
+  rlt_tensor_free(sum);
+  rlt_tensor_free(square);
+  rlt_tensor_free(x);
+}
+
+static rlt_tensor *uniform(const int64_t *sizes, int64_t ndim, int32_t dtype) {
+  rlt_tensor_options options = RLT_TENSOR_OPTIONS_INIT;
+  rlt_tensor *out = NULL;
+  options.dtype = dtype;
+  OK(rlt_tensor_rand(sizes, ndim, &options, &out));
+  return out;
+}
+
+static const int32_t dtypes[] = {RLT_DTYPE_FLOAT32, RLT_DTYPE_FLOAT64, RLT_DTYPE_BFLOAT16, RLT_DTYPE_COMPLEX64};
+
+/* Large enough for each way in which matrices are multiplied. */
+static void products(void) {
+  for (int64_t size = 8; size <= 512; size *= 4) {
+    for (size_t at = 0; at < sizeof dtypes / sizeof *dtypes; ++at) {
+      const int64_t sizes[2] = {size, size};
+      rlt_tensor *a = uniform(sizes, 2, dtypes[at]), *product = NULL;
+      OK(rlt_tensor_mm(a, a, &product));
+      rlt_tensor_free(product);
+      rlt_tensor_free(a);
+    }
+  }
+}
+
+/* Forward and backward through a convolution, and what stands around one. */
+static void network(void) {
+  const int64_t image[4] = {4, 3, 32, 32}, kernel[4] = {8, 3, 3, 3}, ones[2] = {1, 1}, zeros[2] = {0, 0}, two[1] = {2};
+  rlt_tensor *x = uniform(image, 4, RLT_DTYPE_FLOAT32), *w = uniform(kernel, 4, RLT_DTYPE_FLOAT32);
+  rlt_tensor *y = NULL, *pooled = NULL, *shares = NULL, *sum = NULL;
+  OK(rlt_tensor_set_requires_grad(w, 1));
+  OK(rlt_tensor_conv2d(x, w, NULL, ones, 2, zeros, 2, ones, 2, 1, &y));
+  OK(rlt_tensor_max_pool2d(y, two, 1, NULL, 0, zeros, 2, ones, 2, 0, &pooled));
+  OK(rlt_tensor_softmax_int(pooled, 1, NULL, &shares));
+  OK(rlt_tensor_sum(shares, NULL, &sum));
+  OK(rlt_tensor_backward(sum, NULL, 0, 0));
+  rlt_tensor_free(sum);
+  rlt_tensor_free(shares);
+  rlt_tensor_free(pooled);
+  rlt_tensor_free(y);
+  rlt_tensor_free(w);
+  rlt_tensor_free(x);
+}
+
+/* A hook that runs a backward of its own, whose hook does the same: passes within passes stand on one stack. */
+static int32_t differentiate(void *levels, const rlt_tensor *grad, rlt_tensor **replacement) {
+  const float value = 1;
+  rlt_tensor *x = vector(&value, 1), *y = NULL;
+  uint64_t id;
+  int32_t was = 0;
+  (void)grad;
+  (void)replacement;
+  OK(rlt_get_grad_enabled(&was));
+  OK(rlt_set_grad_enabled(1));
+  OK(rlt_tensor_set_requires_grad(x, 1));
+  if (*(int *)levels > 0) {
+    --*(int *)levels;
+    OK(rlt_tensor_register_hook(x, differentiate, levels, NULL, &id));
+  }
+  OK(rlt_tensor_mul_Tensor(x, x, &y));
+  OK(rlt_tensor_backward(y, NULL, 0, 0));
+  OK(rlt_set_grad_enabled(was));
+  rlt_tensor_free(y);
+  rlt_tensor_free(x);
+  return RLT_OK;
+}
+
+static void nested(void) {
+  int levels = 100;
+  CHECK(differentiate(&levels, NULL, NULL) == RLT_OK);
+  CHECK(levels == 0);
+}
+
+/* Every operator, once. */
+static void operators(void) { CHECK(examples_main() == 0); }
+
+/* A file, and errors with long texts. */
+static void files(void) {
+  const float values[3] = {1, 2, 3};
+  const int64_t many[5] = {1, 2, 3, 4, 5};
+  rlt_tensor *x = vector(values, 3), *wide = uniform(many, 5, RLT_DTYPE_FLOAT32), *sum = NULL;
+  rlt_state_dict *dict = NULL, *loaded = NULL;
+  OK(rlt_state_dict_new(&dict));
+  OK(rlt_state_dict_insert(dict, "x", x));
+  for (int format = RLT_FORMAT_PT; format <= RLT_FORMAT_SAFETENSORS; ++format) {
+    OK(rlt_state_dict_save(dict, "small_stack.file", format));
+    OK(rlt_state_dict_load("small_stack.file", RLT_FORMAT_AUTO, &loaded));
+    rlt_state_dict_free(loaded);
+  }
+  remove("small_stack.file");
+  CHECK(rlt_state_dict_load("small_stack.file", RLT_FORMAT_AUTO, &loaded) != RLT_OK);
+  CHECK(rlt_tensor_add_Tensor(x, wide, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &sum) != RLT_OK);
+  rlt_state_dict_free(dict);
+  rlt_tensor_free(wide);
+  rlt_tensor_free(x);
+}
+
+static void *run(void *work) {
+  ((void (**)(void))work)[0]();
+  return NULL;
+}
+
+/* Bytes of the stack that `work` wrote to. */
+static size_t used_by(void (*work)(void), unsigned char *stack) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  size_t untouched = 0;
+  memset(stack, PATTERN, STACK);
+  CHECK(pthread_attr_init(&attributes) == 0);
+  CHECK(pthread_attr_setstack(&attributes, stack, STACK) == 0);
+  CHECK(pthread_create(&thread, &attributes, run, &work) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK(pthread_attr_destroy(&attributes) == 0);
+  while (untouched < STACK && stack[untouched] == PATTERN) ++untouched;
+  return STACK - untouched;
+}
+
+int main(void) {
+  static const struct {
+    const char *name;
+    void (*work)(void);
+  } works[] = {{"the first backward", first_backward}, {"products of matrices", products}, {"a network", network},
+               {"100 backward passes, one within the other", nested}, {"every operator", operators}, {"files and errors", files}};
+  unsigned char *memory = malloc(STACK + 4096), *stack;
+  int failures = 0;
+  CHECK(memory != NULL);
+  stack = (unsigned char *)(((uintptr_t)memory + 4095) & ~(uintptr_t)4095);
+  for (size_t at = 0; at < sizeof works / sizeof *works; ++at) {
+    const size_t used = used_by(works[at].work, stack);
+    printf("%s: %zu bytes of stack\n", works[at].name, used);
+    if (used > PROMISED / 2) ++failures;
+  }
+  free(memory);
+  CHECK(live() == 0);
+  return failures;
+}
