@@ -78,7 +78,7 @@ class NativeSafetyTest {
         long before = Leaks.live();
         bufferOfAClosedTensor();
         Leaks.collect(before);
-        try (Tensor meta = Torch.ones(new long[] {2}, TensorOptions.DEFAULT.device(Device.META))) {
+        try (Tensor meta = Torch.ones(new long[] {2}, TensorOptions.of(Device.META))) {
             long live = Leaks.live();
             assertThrows(NotImplementedException.class, meta::toBuffer);
             assertEquals(live, Leaks.live());

@@ -207,7 +207,7 @@ class TensorTest {
         try (Tensor tensor = Torch.ones(2, 3, 4)) {
             long before = Leaks.live();
             assertThrows(TensorIndexException.class, () -> tensor.get(Index.at(0), Index.slice(0, 2), Index.at(9)));
-            assertThrows(TensorValueException.class, () -> tensor.get(Index.at(0), Index.NEW_AXIS, Index.slice(0L, 2L, -1)));
+            assertThrows(TensorValueException.class, () -> tensor.get(Index.at(0), Index.NONE, Index.slice(0L, 2L, -1)));
             assertEquals(before, Leaks.live());
             tensor.get(Index.at(0), Index.slice(0, 2), Index.at(3)).close();
             tensor.get(new Index[0]).close();
