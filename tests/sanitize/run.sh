@@ -5,7 +5,7 @@ set -eu
 SANITIZER=$1
 build=$2
 # Left out: what compiles or links in its own way, what looks at the files of the shipped library, and what measures its memory.
-only=${3:-'^(c/(errors|by_name|autograd|hooks|reentrant|memory|failing_step|soak|chain|threads|fork|files|at_exit|null_arguments)|cpp_tests)$'}
+only=${3:-'^(c/(errors|by_name|autograd|hooks|reentrant|memory|failing_step|interrupted|watched_handles|soak|chain|threads|fork|files|at_exit|null_arguments)|cpp_tests)$'}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 export SANITIZER
