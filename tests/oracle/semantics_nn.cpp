@@ -241,7 +241,9 @@ void optimizers() {
 
 void training() {
   torch::manual_seed(7);
-  nn::Sequential net(nn::Linear(2, 8), nn::ReLU(), nn::Dropout(0.1), nn::Linear(8, 2));
+  // One after the other: as arguments, compilers for other processors would draw their parameters in another order.
+  nn::Linear out(8, 2), in(2, 8);
+  nn::Sequential net(in, nn::ReLU(), nn::Dropout(0.1), out);
   auto x = torch::tensor({{0.0f, 0.0f}, {0.0f, 1.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}});
   auto y = torch::tensor({0, 1, 1, 0});
   optim::Adam optimizer(net->parameters(), optim::AdamOptions(0.05));
