@@ -2,6 +2,8 @@
 # Cargo for CMake: builds the library for the sanitizer that the variable SANITIZER names, and puts it where Cargo puts others.
 # Anything but `build` is left to Cargo.
 set -eu
+# Of make's, which hands no job server on.
+unset MAKEFLAGS MFLAGS
 if [ "$1" != build ]; then exec cargo "$@"; fi
 here=$(cd "$(dirname "$0")" && pwd)
 # Java brings a runtime of its own.

@@ -209,11 +209,14 @@ class ChunkDataset final
   void preload() {
     while (!quit_) {
 #if RLT_EXCEPTIONS
+      std::exception_ptr failure;
       try {
         if (!preload_chunks()) break;
       } catch (...) {
-        buffer_->add_chunk_data(std::current_exception());
+        failure = std::current_exception();
       }
+      // Outside of the handler: whoever takes the exception frees it, and not this thread at some time.
+      if (failure) buffer_->add_chunk_data(std::move(failure));
 #else
       if (!preload_chunks()) break;
 #endif
